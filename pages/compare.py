@@ -96,9 +96,9 @@ def page() -> None:
 def answered(case: Case) -> None:
     """What a case on the screen is, and the way on."""
     what, link = "An example that was answered before." if case.example else "A saved case.", case_link(case)
-    gone = f"It was asked of “{link.source.name}”, which is not here: Ask asks what is chosen at the left."
+    missing = f"It was asked of “{link.source.name}”, which is not here: Ask asks what is chosen at the left."
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
-        st.caption(plain(f"{what} {'Ask runs it here and now.' if link.source.here else gone}"), width="content")
+        st.caption(plain(f"{what} {'Ask runs it here and now.' if link.source.here else missing}"), width="content")
         st.button("Try your own", key="own", type="tertiary", icon=":material/edit:", on_click=clear)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from core.models.base import Reply
 from core.types import Usage
 
-UNREAD = ("unread", "unread reports", "unread summaries")
+UNREADABLE = ("unread", "unread reports", "unread summaries")
 """What replies that could not be read are counted as, by what was asked for."""
 
 

@@ -14,7 +14,7 @@ from core.builds.base import LANES, BuildContext, BuildLine, BuildOperator, Made
 from core.builds.catalogue import Build, find
 from core.builds.fact_store import FactStore
 from core.builds.grouped import ShippedClusters
-from core.builds.report import UNREAD, BuildReport
+from core.builds.report import UNREADABLE, BuildReport
 from core.builds.shipped import builds_of, shipped_facts, shipped_replies, ships
 from core.builds.speed import Took, learn
 from core.corpus import Corpus
@@ -205,7 +205,7 @@ def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
         made = _timed(operator, made, part, took)
     graph = (made if stored else _stored(made, build, folder, aside)).graph
     assert graph is not None and made.chunks is not None  # what was stored
-    if not graph.n_nodes and not _bare(build) and not any(ctx.report.counts[what] for what in UNREAD):
+    if not graph.n_nodes and not _bare(build) and not any(ctx.report.counts[what] for what in UNREADABLE):
         ctx.report.note("Nothing was found in these texts: the graph has no nodes.")
     if not build.line.asks_chat:
         learn(build.line, took, len(made.chunks))

@@ -13,7 +13,7 @@ from core.builds.extracting import Extractor
 from core.builds.fact_store import ROW, key_of
 from core.builds.facts import Facts
 from core.builds.grouped import ROW as CLUSTERS
-from core.builds.report import UNREAD
+from core.builds.report import UNREADABLE
 from core.builds.run import context
 from core.builds.shipped import HEAD, ShippedBuild, Unasked, Uncovered, digest_of
 from core.corpus import Corpus
@@ -110,6 +110,6 @@ def _told(build: Build, chunks: Table, replies: Sequence[Reply], ctx: BuildConte
     """What the replies of a build took."""
     read, written = sum(one.tokens_in for one in replies), sum(one.tokens_out for one in replies)
     seconds = round(sum(one.seconds for one in replies), 1)
-    unread = sum(ctx.report.counts[what] for what in UNREAD)
+    unread = sum(ctx.report.counts[what] for what in UNREADABLE)
     models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.chats))
     return ShippedBuild(build.id, repr(build.line), models, len(chunks), len(replies), read, written, seconds, unread)

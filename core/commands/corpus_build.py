@@ -9,7 +9,7 @@ from core.builds import build, chosen, status
 from core.builds.base import LANES
 from core.builds.catalogue import EXTRACTORS, KINDS, Build, find
 from core.builds.cost import cost
-from core.builds.report import UNREAD, BuildReport
+from core.builds.report import UNREADABLE, BuildReport
 from core.builds.run import EARLIER
 from core.builds.shipped import FACTS, NAME, builds_of, shipped, ships
 from core.builds.shipping import ship
@@ -123,7 +123,7 @@ def _state(corpus: Corpus, one: Build) -> str:
         return "comes with it, opened when asked" if ships(corpus, one) else "not built"
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
     state = {"": "built", EARLIER: "by an earlier version"}.get(now.outdated, "of earlier documents")
-    more = [f"{counts[what]:,} {what}" for what in ("chunks", *UNREAD, "dropped") if counts.get(what)]
+    more = [f"{counts[what]:,} {what}" for what in ("chunks", *UNREADABLE, "dropped") if counts.get(what)]
     more += [f"{used['calls']:,} calls"] if used.get("calls") else []
     return ", ".join([state, *more, *(f"by {model}" for model in now.report.get("models", ()))])
 

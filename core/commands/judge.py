@@ -57,7 +57,7 @@ def _print(tally: Tally, names: dict[str, Called]) -> None:
     warn(tally.doubts())
     for criterion in CRITERIA if tally.read else ():
         print(f"{criterion.capitalize()}: {orders(tally, criterion)}")
-        if not tally.tells(criterion):
+        if not tally.decides(criterion):
             print("  win rates that say nothing are left out (--json has them)")
             continue
         for (a, b), one in tally.wins(criterion).items():

@@ -12,7 +12,7 @@ from core.evaluation.runs.plan import misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
 from core.evaluation.search.as_json import search_dict
 from core.evaluation.search.points import front
-from core.evaluation.search.verdict import POINTS, hunt, references, start
+from core.evaluation.search.verdict import POINTS, plan_search, references, start
 from core.instances.catalogue import catalogue, find, save
 from core.lines import split
 
@@ -61,21 +61,21 @@ def add(commands) -> None:
 def run(options) -> int:
     """Search, judge, print and save; the exit code."""
     engine = options.engine()
-    hunted = _hunt(options, engine)
-    asked = [*hunted.search.wish.tuning.drawn, *(hunted.unseen.drawn if hunted.unseen else ())]
+    planned = _planned(options, engine)
+    asked = [*planned.search.config.tuning.drawn, *(planned.unseen.drawn if planned.unseen else ())]
     warn(misfits(asked, engine.graph))
-    job = start(engine, Store(evaluations_file()), hunted)
+    job = start(engine, Store(evaluations_file()), planned)
     points, verdict = finish(job)
     best = front(points)
-    kept = save(options.save, best[0].line, _notes(hunted.search.wish)) if options.save and best else None
+    kept = save(options.save, best[0].line, _notes(planned.search.config)) if options.save and best else None
     if options.json:
-        print(json.dumps(search_dict(hunted, points, verdict) | ({"saved": kept.id} if kept else {}), ensure_ascii=False, indent=2))
+        print(json.dumps(search_dict(planned, points, verdict) | ({"saved": kept.id} if kept else {}), ensure_ascii=False, indent=2))
     else:
-        _print(hunted, points, verdict, kept)
+        _print(planned, points, verdict, kept)
     return OK if best else FAILED
 
 
-def _hunt(options, engine):
+def _planned(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
     known, documents = catalogue(), source_of(options.set).documents
     against = [find(spec, known) for spec in split(options.against)] if options.against else references(known, engine.models, documents)
@@ -83,7 +83,7 @@ def _hunt(options, engine):
     if options.save and not options.save.strip():
         raise BadInput("Give the instance a name first.")
     with bar("Opening the graph"):
-        return hunt(
+        return plan_search(
             engine,
             options.set,
             options.sample,
@@ -102,33 +102,33 @@ def _hunt(options, engine):
         )
 
 
-def _notes(wish) -> str:
+def _notes(config) -> str:
     return (
-        f"Found by a search on {len(wish.tuning.drawn)} questions of {wish.tuning.set} for {wish.quality} under "
-        f"{wish.budget:g} {wish.cost} a question, seed {wish.tuning.seed}."
+        f"Found by a search on {len(config.tuning.drawn)} questions of {config.tuning.set} for {config.quality} under "
+        f"{config.budget:g} {config.cost} a question, seed {config.tuning.seed}."
     )
 
 
-def _print(hunted, points, verdict, kept) -> None:
-    best, wish = front(points), hunted.search.wish
-    print(f"{len(points)} lines tried on {len(wish.tuning.drawn)} questions of {wish.tuning.set}")
-    print(f"Budget: {wish.budget:g} {wish.cost} a question")
-    if wish.asks:
-        print(f"Language models were asked {hunted.search.calls():,} times, of {wish.calls:,} that were allowed")
+def _print(planned, points, verdict, kept) -> None:
+    best, config = front(points), planned.search.config
+    print(f"{len(points)} lines tried on {len(config.tuning.drawn)} questions of {config.tuning.set}")
+    print(f"Budget: {config.budget:g} {config.cost} a question")
+    if config.asks:
+        print(f"Language models were asked {planned.search.calls():,} times, of {config.calls:,} that were allowed")
     given_up = [point.tried.stopped for point in points if point.tried.stopped]
     for reason in dict.fromkeys(given_up):
         print(f"{given_up.count(reason)} given up: {reason}")
     for point in points:
         if not point.tried.stopped and not point.tried.answered:
             print(f"Line {point.number}: {point.tried.words()}")
-    print(f"The front, by {wish.quality} and {wish.cost}:" if best else "No line keeps the budget.")
+    print(f"The front, by {config.quality} and {config.cost}:" if best else "No line keeps the budget.")
     for point in best:
-        print(f"{point.number:4}  {point.tried.quality:.3f}  {shown(wish.cost, point.tried.cost)}  {point.line.words()}")
+        print(f"{point.number:4}  {point.tried.quality:.3f}  {shown(config.cost, point.tried.cost)}  {point.line.words()}")
         if point.tried.failed:
             print(f"      {point.tried.words()}")
     for one in verdict.against if verdict else ():
         print(verdict.words(one))
-    if verdict is None and (why := hunted.unjudged(best[:POINTS])):
+    if verdict is None and (why := planned.unjudged(best[:POINTS])):
         print(why)
     for sentence in verdict.failed if verdict else ():
         print(sentence)

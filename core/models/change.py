@@ -21,8 +21,8 @@ def change(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], ra
     >>> import numpy as np
     >>> from core.models.change import change, changed
     >>> before, after = {"w": np.zeros((3, 3))}, {"w": np.outer([1, 2, 0], [2, 0, 1]), "b": np.ones(2)}
-    >>> told = change(before, after, 1)
-    >>> sorted(told), changed(before, told)["w"].round(2).tolist()
+    >>> difference = change(before, after, 1)
+    >>> sorted(difference), changed(before, difference)["w"].round(2).tolist()
     (['b', 'w.left', 'w.right'], [[2.0, 0.0, 1.0], [4.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
     """
     found: dict[str, np.ndarray] = {}
@@ -40,23 +40,23 @@ def change(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], ra
     return {name: np.ascontiguousarray(value, np.float16) for name, value in found.items()}
 
 
-def changed(before: Mapping[str, np.ndarray], told: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def changed(before: Mapping[str, np.ndarray], difference: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The weights that a change tells of, float32: those it says nothing of as they were. Raises ValueError where shapes do not fit."""
     found = {name: value.astype(np.float32) for name, value in before.items()}
-    for name, value in told.items():
+    for name, value in difference.items():
         if name.endswith(LEFT):
             plain = name.removesuffix(LEFT)
-            found[plain] = before[plain] + value.astype(np.float32) @ told[plain + RIGHT].astype(np.float32)
+            found[plain] = before[plain] + value.astype(np.float32) @ difference[plain + RIGHT].astype(np.float32)
         elif not name.endswith(RIGHT):
             found[name] = value.astype(np.float32) + before[name] if name in before else value.astype(np.float32)
     return found
 
 
-def write(told: Mapping[str, np.ndarray], folder: Path) -> None:
+def write(difference: Mapping[str, np.ndarray], folder: Path) -> None:
     """Write a change into a folder."""
     from safetensors.numpy import save_file
 
-    save_file(dict(told), folder / FILE)
+    save_file(dict(difference), folder / FILE)
 
 
 def read(folder: Path) -> dict[str, np.ndarray]:

@@ -36,11 +36,16 @@ class Prefilter:
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
         """At most `k` of `texts` as the dear chooser picks them."""
         ranked = self.cheap.choose(task, texts, 0)
-        kept = ranked.positions[: self.n]
-        picked = self.dear.choose(task, [texts[i] for i in kept], k)
+        preselected = ranked.positions[: self.n]
+        picked = self.dear.choose(task, [texts[i] for i in preselected], k)
         notes = ranked.notes + picked.notes
         return Choice(
-            tuple(kept[i] for i in picked.positions), picked.scores, ranked.order, ranked.order_scores, ranked.usage + picked.usage, notes
+            tuple(preselected[i] for i in picked.positions),
+            picked.scores,
+            ranked.order,
+            ranked.order_scores,
+            ranked.usage + picked.usage,
+            notes,
         )
 
 

@@ -37,7 +37,7 @@ class PairScorer(Scoring):
         self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
         self._model: Any = None
         self._lock, self._lookup = Turn(), threading.Lock()
-        self._kept: LRUCache[tuple[str, str], tuple[np.ndarray, float]] = LRUCache(REMEMBERED)
+        self._cached: LRUCache[tuple[str, str], tuple[np.ndarray, float]] = LRUCache(REMEMBERED)
 
     @property
     def loaded(self) -> bool:
@@ -92,19 +92,19 @@ class PairScorer(Scoring):
     def forget(self) -> None:
         """Drop the hidden states that are remembered."""
         with self._lookup:
-            self._kept.clear()
+            self._cached.clear()
 
     def _remembered(self, query: str, texts: list[str]) -> dict[str, np.ndarray]:
         """The hidden states of pairs that were read before: other lanes rank many of the same texts."""
         with self._lookup:
-            found = {text: self._kept[query, text] for text in texts if (query, text) in self._kept}
+            found = {text: self._cached[query, text] for text in texts if (query, text) in self._cached}
         fresh = set(new_to_this([(self.name, query, text) for text in texts]))
         saved(sum(seconds for text, (_, seconds) in found.items() if (self.name, query, text) in fresh))
         return {text: state for text, (state, _) in found.items()}
 
     def _remember(self, query: str, texts: list[str], states: np.ndarray, seconds: float) -> None:
         with self._lookup:
-            self._kept.update({(query, text): (state, seconds / len(texts)) for text, state in zip(texts, states)})
+            self._cached.update({(query, text): (state, seconds / len(texts)) for text, state in zip(texts, states)})
 
     @property
     def head(self) -> Head:
@@ -205,9 +205,9 @@ class ChangedEncoder(CrossEncoder):
     On a processor that computes in bfloat16 it does, all but the head, which more than halves the time.
     """
 
-    def __init__(self, weights: str, name: str, batch: int, max_tokens: int, told: Path):
+    def __init__(self, weights: str, name: str, batch: int, max_tokens: int, difference: Path):
         super().__init__(weights, name, batch, max_tokens)
-        self.told = told
+        self.difference = difference
 
     def _load(self) -> Any:
         import torch
@@ -217,7 +217,7 @@ class ChangedEncoder(CrossEncoder):
         transformers.utils.logging.set_verbosity_error()  # which would tell that the head begins anew
         model = Reranker(self.weights, num_labels=1, max_length=self.max_tokens, device=device())
         net, _ = self._parts(model)
-        after = changed(encoder_weights(net), read(self.told))
+        after = changed(encoder_weights(net), read(self.difference))
         net.load_state_dict({name: torch.from_numpy(value) for name, value in after.items()})
         return model
 

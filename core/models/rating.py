@@ -82,10 +82,10 @@ def _schema(n: int, k: int) -> dict[str, Any]:
 
 def _pairs(reply: str) -> list[tuple[int, float]] | None:
     """(number, score) as the reply names them; None where there are none to read."""
-    told = json_reply(reply, ("ratings",))
-    if told is not None:
+    parsed = json_reply(reply, ("ratings",))
+    if parsed is not None:
         try:
-            return [(int(one["number"]), float(one["score"])) for one in told.value["ratings"]]
+            return [(int(one["number"]), float(one["score"])) for one in parsed.value["ratings"]]
         except (ValueError, KeyError, TypeError, OverflowError):
             pass  # read as numbers below
     found = PAIR.findall(reply)

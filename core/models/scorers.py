@@ -45,22 +45,22 @@ def counted(number: int, unit: str) -> str:
     return f"{number:,} {PLURAL.get(unit, 'texts')}" if number != 1 else f"1 {'entity' if unit == 'node' else unit}"
 
 
-class TellingEncoder(Encoder, Protocol):
+class StreamedEncoder(Encoder, Protocol):
     """An encoder that tells of the vectors as they come."""
 
     def encode(
         self,
         texts: Sequence[str],
         check: Callable[[], None] | None = None,
-        heard: Callable[[list[str], np.ndarray], None] | None = None,
+        received: Callable[[list[str], np.ndarray], None] | None = None,
     ) -> np.ndarray:
-        """As `Encoder.encode`; `heard` is given texts with their vectors."""
+        """As `Encoder.encode`; `received` is given texts with their vectors."""
         ...
 
 
-def tells(encoder: Encoder) -> TypeGuard[TellingEncoder]:
+def streams(encoder: Encoder) -> TypeGuard[StreamedEncoder]:
     """Whether an encoder says of itself that it tells of vectors as they come."""
-    return getattr(encoder, "heard", False)
+    return getattr(encoder, "received", False)
 
 
 class TokenEncoder(Protocol):
@@ -102,18 +102,18 @@ class EncoderScorer(Scoring):
         encoder = self.encoder
         query = encoder.encode([task.query], task.check)[0].astype(np.float64)
         cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)  # each row apart, unlike a matrix product
-        if not tells(encoder):
+        if not streams(encoder):
             return cosines(encoder.encode(texts, task.check))
         advance, done, best = Advance(f"Ranking {counted(len(texts), task.unit)}", len(set(texts))), 0, (-np.inf, "")
 
-        def heard(rows: list[str], vectors: np.ndarray) -> None:
+        def received(rows: list[str], vectors: np.ndarray) -> None:
             nonlocal done, best
             done, scores = done + len(rows), cosines(vectors)
             top = int(np.argmax(scores))
             best = max(best, (float(scores[top]), rows[top]), key=lambda pair: pair[0])
             advance(done, best[1])
 
-        return cosines(encoder.encode(texts, task.check, heard))
+        return cosines(encoder.encode(texts, task.check, received))
 
 
 class BM25Scorer(Scoring):

@@ -47,7 +47,7 @@ def budgets(graph: KnowledgeGraph, state: State) -> Budgets | None:
     of, found, near, costs = tuple(sorted(orders)), list[int](), list[float](), links_to_known(graph, state.question.gold)
     for budget in of:
         order = orders[budget]
-        rows = dict.fromkeys(row for told in chunk_lists(graph, "nodes", order[:SHOWN]) for row in told)
+        rows = dict.fromkeys(row for chunks in chunk_lists(graph, "nodes", order[:SHOWN]) for row in chunks)
         first = set(list(rows)[:SHOWN])
         found.append(sum(bool(first & known) for known in gold))
         if costs:

@@ -179,9 +179,9 @@ def pareto(points: Mapping[str, tuple[float | None, float | None]]) -> tuple[str
     """
     known = {name: (cost, quality) for name, (cost, quality) in points.items() if cost is not None and quality is not None}
 
-    def beaten(name: str) -> bool:
+    def dominated(name: str) -> bool:
         cost, quality = known[name]
         return any(c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in known.values())
 
-    front = [name for name in known if not beaten(name)]
+    front = [name for name in known if not dominated(name)]
     return tuple(sorted(front, key=lambda name: (known[name][0], -known[name][1], name)))

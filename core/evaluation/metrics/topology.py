@@ -47,15 +47,15 @@ def nearing(graph: KnowledgeGraph, state: State) -> Nearing | None:
     >>> nearing(story, retrieve("SparseChunks()", graph=story).replace(question=Question("?", gold=("carol",)))) is None  # entities
     True
     """
-    order = chunk_order(graph, state)
-    if order is None or not state.question.gold or not graph.n_edges:
+    placed = chunk_order(graph, state)
+    if placed is None or not state.question.gold or not graph.n_edges:
         return None
     nodes = _documents(graph)
     if not nodes:
         return None
-    kept, rows = order
+    order, rows = placed
     retrieved = [nodes[row] for row in rows if row in nodes]
-    return falls(links_to_known(graph, state.question.gold), retrieved, len(kept))
+    return falls(links_to_known(graph, state.question.gold), retrieved, len(order))
 
 
 def links_to_known(graph: KnowledgeGraph, gold: Sequence[str]) -> list[np.ndarray]:

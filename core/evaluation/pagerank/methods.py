@@ -24,7 +24,7 @@ from core.io.durations import with_time_left
 from core.runtime.subprocess_worker import in_subprocess
 from core.types import Question
 
-FILE, KEPT, VERSION = "pageranks.json", 10, 1
+FILE, HISTORY, VERSION = "pageranks.json", 10, 1
 RANDOM = ""  # in the place of a question set: entities drawn at random
 Tell = Callable[[str, float | None], None]
 
@@ -48,57 +48,57 @@ class MethodConfig:
 class MethodComparison:
     """A finished comparison, and when it ended, in seconds since 1970."""
 
-    wish: MethodConfig
+    config: MethodConfig
     rows: tuple[MethodRow, ...]
     when: float
 
 
-def compare(graph: Graph, wish: MethodConfig, progress: Tell, check: Callable[[], None]) -> MethodComparison:
+def compare(graph: Graph, config: MethodConfig, progress: Tell, check: Callable[[], None]) -> MethodComparison:
     """Measure and keep; a large graph is measured on in a process of its own, so that a cancel takes effect at once and nothing
     else is held up. Raises BadInput where there is nothing to measure with, HopscopeError for what goes wrong in that process,
     StoreError, and what `check` raises."""
-    if not wish.methods:
+    if not config.methods:
         raise BadInput("Choose at least one method.")
     progress("Getting the methods ready", None)
     if needs_subprocess(graph):
-        rows = in_subprocess(_measured, graph.folder, graph.digest, wish, progress=progress, check=check)
+        rows = in_subprocess(_measured, graph.folder, graph.digest, config, progress=progress, check=check)
     else:
-        rows = measure(graph, wish, progress, check)
-    done = MethodComparison(wish, tuple(rows), time.time())
-    stored = [asdict(one) for one in (done, *kept(graph))[:KEPT]]
+        rows = measure(graph, config, progress, check)
+    done = MethodComparison(config, tuple(rows), time.time())
+    stored = [_saved(one) for one in (done, *saved_comparisons(graph))[:HISTORY]]
     text = json.dumps(digests.marked({"version": VERSION, "comparisons": stored}), ensure_ascii=False)
     keep(index_folder(graph) / FILE, lambda stream: stream.write(text.encode()))
     return done
 
 
-def measure(graph: Graph, wish: MethodConfig, progress: Tell, check: Callable[[], None]) -> list[MethodRow]:
+def measure(graph: Graph, config: MethodConfig, progress: Tell, check: Callable[[], None]) -> list[MethodRow]:
     """A row for each method wished for. Raises BadInput, and what `check` raises."""
-    drawn = starts(graph, wish)
+    drawn = starts(graph, config)
     if not drawn:
         raise BadInput("None of the questions names an entity of this graph; choose another set, or random entities.")
     tell = with_time_left(progress)
-    return compare_methods(graph, wish.methods, drawn, wish.keep, wish.damping, wish.direction, wish.recall, tell, check)
+    return compare_methods(graph, config.methods, drawn, config.keep, config.damping, config.direction, config.recall, tell, check)
 
 
-def _measured(folder: Path, digest: str, wish: MethodConfig, progress: Tell, check: Callable[[], None]) -> list[MethodRow]:
+def _measured(folder: Path, digest: str, config: MethodConfig, progress: Tell, check: Callable[[], None]) -> list[MethodRow]:
     """`measure`, on a graph that is opened first."""
     graph = open_same(folder, digest)
     assert isinstance(graph, Graph)  # no other is measured apart
-    return measure(graph, wish, progress, check)
+    return measure(graph, config, progress, check)
 
 
-def starts(graph: Graph, wish: MethodConfig) -> list[Question | tuple[int, ...]]:
+def starts(graph: Graph, config: MethodConfig) -> list[Question | tuple[int, ...]]:
     """The questions whose entities the graph has, or single nodes drawn at random; the same for the same seed. Raises BadInput
     for an unknown set."""
-    if wish.source == RANDOM:
-        drawn = np.random.default_rng(wish.seed).choice(graph.n_nodes, min(wish.count, graph.n_nodes), replace=False)
+    if config.source == RANDOM:
+        drawn = np.random.default_rng(config.seed).choice(graph.n_nodes, min(config.count, graph.n_nodes), replace=False)
         return [(int(node),) for node in drawn]
     known = names(graph)
-    asked = sample(questions(wish.source), wish.count, wish.seed)
+    asked = sample(questions(config.source), config.count, config.seed)
     return [question for question in asked if question.entities and all(known.exact(entity) for entity in question.entities)]
 
 
-def kept(graph: Graph) -> list[MethodComparison]:
+def saved_comparisons(graph: Graph) -> list[MethodComparison]:
     """The comparisons that are kept for a graph, the newest first. Raises StoreError where they cannot be read."""
     file = index_folder(graph) / FILE
     try:
@@ -113,6 +113,10 @@ def kept(graph: Graph) -> list[MethodComparison]:
         raise StoreError(f"The comparisons in {file} cannot be read ({error}); delete that file to begin anew.") from None
 
 
+def _saved(one: MethodComparison) -> dict[str, Any]:
+    return {"wish": asdict(one.config), "rows": [asdict(row) for row in one.rows], "when": one.when}
+
+
 def _comparison(saved: dict[str, Any]) -> MethodComparison:
-    wish = MethodConfig(**{**saved["wish"], "methods": tuple(saved["wish"]["methods"])})
-    return MethodComparison(wish, tuple(MethodRow(**row) for row in saved["rows"]), saved["when"])
+    config = MethodConfig(**{**saved["wish"], "methods": tuple(saved["wish"]["methods"])})
+    return MethodComparison(config, tuple(MethodRow(**row) for row in saved["rows"]), saved["when"])

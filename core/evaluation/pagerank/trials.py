@@ -99,7 +99,7 @@ def compare_methods(
         progress(f"Exact PageRank: question {place + 1:,} of {len(asked):,}", done / todo)
         exact = pagerank_exact(graph, question.seeds, damping, direction, check=check)
         for trial in trials:
-            trial.recalls.append(tie_aware_recall(exact, trial.kept[place], keep))
+            trial.recalls.append(tie_aware_recall(exact, trial.retained[place], keep))
         done += cost["exact"]
     return [trial.row(asked) for trial in trials]
 
@@ -165,7 +165,7 @@ class MethodTrial:
         self.graph, self.method = graph, method
         self.asking = Asking(keep=keep, damping=damping, direction=direction, method=method, recall=recall, clusters=clusters)
         self.seconds: list[float] = []
-        self.kept: list[np.ndarray] = []
+        self.retained: list[np.ndarray] = []
         self.recalls: list[float] = []
         self.edges: list[int] = []
         self.memory: int | None = None
@@ -186,7 +186,7 @@ class MethodTrial:
         start = time.perf_counter()
         nodes, _ = top_pagerank(self.graph, question.seeds, report=report, check=check, **self.asking)
         self.seconds.append(time.perf_counter() - start)
-        self.kept.append(nodes)
+        self.retained.append(nodes)
         self.unsettled += not report.settled
         self.ran = report.method if report.method != self.method else ""
         if report.edges:
@@ -198,8 +198,8 @@ class MethodTrial:
         """What the method did, over all questions."""
         times = sorted(second * 1e3 for second in self.seconds)
         shares = [
-            sum(bool(set(nodes) & set(kept.tolist())) for nodes in question.answers) / len(question.answers)
-            for question, kept in zip(asked, self.kept)
+            sum(bool(set(nodes) & set(retained.tolist())) for nodes in question.answers) / len(question.answers)
+            for question, retained in zip(asked, self.retained)
             if question.answers
         ]
         return MethodRow(
@@ -210,7 +210,7 @@ class MethodTrial:
             statistics.fmean(self.recalls),
             min(self.recalls),
             statistics.fmean(shares) if shares else None,
-            statistics.fmean(self._pieces(kept) for kept in self.kept),
+            statistics.fmean(self._pieces(retained) for retained in self.retained),
             statistics.median(self.edges) if self.edges else None,
             self.memory,
             self.prepared,
@@ -218,8 +218,8 @@ class MethodTrial:
             self.ran,
         )
 
-    def _pieces(self, kept: np.ndarray) -> int:
-        nodes = np.sort(kept)
+    def _pieces(self, retained: np.ndarray) -> int:
+        nodes = np.sort(retained)
         return connected_components(self.graph, Subgraph(nodes, induced(self.graph, nodes)))
 
 

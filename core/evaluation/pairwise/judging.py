@@ -73,7 +73,7 @@ class _Said:
         left = span((self.replies - self.done) * (time.monotonic() - self.start) / self.waited) if self.waited else ""
         self.job.tell(f"Reply {self.done + 1:,} of {self.replies:,}{f', about {left} left' if left else ''}", self.done / self.replies)
 
-    def heard(self) -> None:
+    def received(self) -> None:
         """A reply came."""
         self.done, self.waited = self.done + 1, self.waited + 1
 
@@ -128,7 +128,7 @@ class Pairwise:
         for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
             said.tell()
             verdicts.append(asked(self.chat, pair.text, first, second, said.job.check))
-            said.heard()
+            said.received()
         return Match(pair.question, pair.a, pair.b, *verdicts)
 
     def _saved_match(self, pair: Pair) -> Match | None:

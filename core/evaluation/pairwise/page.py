@@ -20,13 +20,13 @@ def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
     from plotly.offline import get_plotlyjs
 
     script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
-    told = [f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.", *tally.doubts()]
-    telling = [one for one in CRITERIA if tally.tells(one)]
-    mute = [one for one in CRITERIA if one not in telling] if tally.read else []
-    open_, folded = (_drawn(tally, criteria, names) for criteria in (telling, mute))
+    sentences = [f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.", *tally.doubts()]
+    decisive = [one for one in CRITERIA if tally.decides(one)]
+    mute = [one for one in CRITERIA if one not in decisive] if tally.read else []
+    open_, folded = (_drawn(tally, criteria, names) for criteria in (decisive, mute))
     fit = "dispatchEvent(new Event('resize'))"  # what was folded has no width to be drawn at
     rest = f'<details ontoggle="{fit}"><summary>Win rates that say nothing</summary>{folded}</details>' if mute else ""
-    words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in told)
+    words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
     body = f"{words}<script>{script}</script>{open_}{rest}"
     return PAGE.format(title="Answers judged in pairs", body=body)
 

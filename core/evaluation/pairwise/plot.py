@@ -33,7 +33,7 @@ def matrix(tally: Tally, criterion: str, names: Mapping[str, Called]) -> Figure:
             y=rows,
             text=[[_cell(one) for one in row] for row in cells],
             texttemplate="%{text}",
-            customdata=[[_told(one) for one in row] for row in cells],
+            customdata=[[_hover(one) for one in row] for row in cells],
             hovertemplate="%{y} over %{x}<br>%{customdata}<extra></extra>",
             zmin=0,
             zmax=1,
@@ -64,7 +64,7 @@ def _cell(one: Estimate | None) -> str:
     return f"<b>{one.mean:.0%}</b><br><span style='font-size:10px'>{low:.0%} to {high:.0%}</span>"
 
 
-def _told(one: Estimate | None) -> str:
+def _hover(one: Estimate | None) -> str:
     if one is None or one.mean is None:
         return "not judged"
     mean, low, high = one.numbers()

@@ -52,8 +52,8 @@ class Tally:
 
     def agreement(self, criterion: str) -> float | None:
         """The share of the matches in which both orders say the same; None where none was read."""
-        told = [match.agree(criterion) for match in self.read]
-        return sum(map(bool, told)) / len(told) if told else None
+        agreed = [match.agree(criterion) for match in self.read]
+        return sum(map(bool, agreed)) / len(agreed) if agreed else None
 
     def places(self, criterion: str) -> tuple[int, int, int]:
         """How many single verdicts prefer the first place, the second, and neither."""
@@ -74,7 +74,7 @@ class Tally:
         said = first + second + ties
         return (2 * first * second + ties * ties) / said**2 if said else 0.0
 
-    def tells(self, criterion: str) -> bool:
+    def decides(self, criterion: str) -> bool:
         """Whether the win rates of a criterion say anything: the two orders agree beyond chance, and no place is preferred throughout."""
         return self._steady(criterion) and self._lean(criterion)[2] < BLIND
 
@@ -121,14 +121,14 @@ class Tally:
     def _said_of_places(self, first: int, second: int, ties: int) -> Iterator[str]:
         """What the places that were preferred and the two orders say against the judge."""
         (place, more, lean), pairs, decided = self._lean("overall"), len(self.read), first + second
-        told = f"The judge preferred the {place} place in {more:,} of {decided:,}"
+        sentence = f"The judge preferred the {place} place in {more:,} of {decided:,}"
         if not decided:
             yield f"The judge called all {ties:,} a tie: its verdicts tell nothing apart."
         elif lean >= BLIND:
-            yield f"{told}: its verdicts say nothing."
+            yield f"{sentence}: its verdicts say nothing."
         elif self._steady("overall"):
             if lean >= LEANING:
-                yield f"{told}: read its verdicts with care."
+                yield f"{sentence}: read its verdicts with care."
         elif self.by_chance("overall") ** pairs >= SAME:
             yield f"{'One pair is' if pairs == 1 else f'{pairs:,} pairs are'} too few to tell the judge's verdicts from chance."
         else:
@@ -142,7 +142,7 @@ class Tally:
                 "wins": [{"row": a, "column": b, **asdict(one)} for (a, b), one in self.wins(name).items()],
                 "agreement": self.agreement(name),
                 "agreement_by_chance": self.by_chance(name),
-                "tells": self.tells(name),
+                "tells": self.decides(name),
                 "places": dict(zip(("first", "second", "tie"), self.places(name))),
             }
             for name in CRITERIA

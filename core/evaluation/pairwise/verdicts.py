@@ -100,9 +100,9 @@ def read(reply: str) -> Verdict:
     (True, 'The reply could not be read: “The first.”.')
     """
     found = json_reply(reply, CRITERIA)
-    told = found.value if found else {}
-    if all(told.get(name) in (FIRST, SECOND, TIE) for name in CRITERIA):
-        return Verdict({name: told[name] for name in CRITERIA}, str(told.get("why", "")).strip())
+    parsed = found.value if found else {}
+    if all(parsed.get(name) in (FIRST, SECOND, TIE) for name in CRITERIA):
+        return Verdict({name: parsed[name] for name in CRITERIA}, str(parsed.get("why", "")).strip())
     return Verdict(None, f"The reply could not be read: “{shorten(reply)}”.")
 
 

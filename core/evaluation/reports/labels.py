@@ -32,9 +32,9 @@ def positions(points: Mapping[str, Point], ratios: bool, ends: Point | None = No
         at = ((cost - low) / wide, y / tall)
         side = "left" if at[0] > 0.5 else "right"
         other = {"left": 1 - at[0], "right": at[0]}[side] >= NEAR[0]  # whether there is room on the other side as well
-        wishes = [(row, way) for way in (side, *(["right" if side == "left" else "left"] if other else [])) for row in ROWS]
-        wishes += [(row, "center") for row in ROWS[:2] if NEAR[0] / 2 <= at[0] <= 1 - NEAR[0] / 2]
-        row, way = next((wish for wish in wishes if not _taken(_centre(at, *wish), placed)), wishes[0])
+        options = [(row, way) for way in (side, *(["right" if side == "left" else "left"] if other else [])) for row in ROWS]
+        options += [(row, "center") for row in ROWS[:2] if NEAR[0] / 2 <= at[0] <= 1 - NEAR[0] / 2]
+        row, way = next((option for option in options if not _taken(_centre(at, *option), placed)), options[0])
         placed[name], found[name] = _centre(at, row, way), f"{row} {way}"
     return found
 

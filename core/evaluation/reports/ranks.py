@@ -34,8 +34,8 @@ def quality(summary: Summary) -> str:
     names = answered + FOUND if summary.run.spec["model"] else FOUND
     values = np.array([summary.values(instance, names) for instance in summary.instances])  # [instances, questions, names]
     counts = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.instances))
-    told = counts & (np.nan_to_num(values) != 0).any((0, 1))
-    return next((name for name, good in [*zip(names, told), *zip(names, counts)] if good), "")
+    varied = counts & (np.nan_to_num(values) != 0).any((0, 1))
+    return next((name for name, good in [*zip(names, varied), *zip(names, counts)] if good), "")
 
 
 @dataclass(frozen=True, eq=False)

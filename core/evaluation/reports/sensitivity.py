@@ -23,17 +23,17 @@ from core.operators.texts.built import BuiltGraph
 from core.parameters import Declared, parameters, values
 
 
-def varied(instances: Sequence[Instance], wish: str) -> tuple[Instance, ...]:
+def varied(instances: Sequence[Instance], variation: str) -> tuple[Instance, ...]:
     """Each instance once for every value of `Operator.parameter=value,value,...`; those without the operator are left as they are.
 
     The parameter is changed wherever the operator occurs, in loops, unions and branches too; an operator of builds (`TokenChunks`) is
     changed in the build that `BuiltGraph` names. Raises BadParameter where the wish cannot be read or none of the instances has the
     operator.
     """
-    left, equals, right = wish.partition("=")
+    left, equals, right = variation.partition("=")
     name, dot, parameter = left.strip().partition(".")
     if not (equals and dot and right.strip()):
-        raise BadParameter(f"“{wish}” is not of the form Operator.parameter=value,value.")
+        raise BadParameter(f"“{variation}” is not of the form Operator.parameter=value,value.")
     cls = BUILDING[name] if name in BUILDING else operator_class(name)
     found: dict[str, Instance] = {}
     held = False

@@ -130,8 +130,8 @@ class Plan:
 
 def _asked(question: Question) -> list[Any]:
     """What a question is known by; the passages it rests on, options and aliases where the set tells any."""
-    told = [question.id, question.text, question.entities, question.answers, question.hops]
-    return [*told, *filter(None, (question.gold, question.options, question.aliases, question.abstract))]
+    parts = [question.id, question.text, question.entities, question.answers, question.hops]
+    return [*parts, *filter(None, (question.gold, question.options, question.aliases, question.abstract))]
 
 
 def key(spec: dict[str, Any]) -> str:
@@ -149,14 +149,14 @@ def make_plan(
     seed: int = 0,
     columns: str = "",
     abstract: bool = False,
-    **wishes: Any,
+    **options: Any,
 ) -> Plan:
     """A plan over a sample of `size` questions (None: all) of each set that `sets` names, separated by commas.
 
     A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions. They are asked on the graph of
     that name, else on the set's own: one for all, or one for each question where any row of the file brings its own (one without
     fails then); a file without any is asked on `metaqa`. The set of a corpus is asked on its documents. `columns` names those of
-    files of columns. With `abstract` all are asked as abstract questions, whatever their set says. `by_name` opens graphs; `wishes` are
+    files of columns. With `abstract` all are asked as abstract questions, whatever their set says. `by_name` opens graphs; `options` are
     the plan's `model`, `judge`, `cold` and `support`. Raises BadInput, StoreError.
     """
     drawn: list[Drawn] = []
@@ -171,7 +171,7 @@ def make_plan(
             notes.append(question_set(name, columns).note())
         of += len(known[1])
     return Plan(
-        tuple(instances), tuple(drawn), ", ".join(set_names), of, tuple(graphs.items()), seed, notes=tuple(filter(None, notes)), **wishes
+        tuple(instances), tuple(drawn), ", ".join(set_names), of, tuple(graphs.items()), seed, notes=tuple(filter(None, notes)), **options
     )
 
 

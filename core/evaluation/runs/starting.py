@@ -39,10 +39,10 @@ def depends(engine, plan: Plan) -> str:
     """What the results of a plan depend on beside it: its models and what they are told, what its operators lean on, and the graphs its
     lines stand on."""
     models = [_signature(engine.models, name) for name in plan.models]
-    return "\n".join([*models, *told(engine.models, plan.models, plan.model), *_stamps(engine, plan), *_standing(engine, plan)])
+    return "\n".join([*models, *model_facts(engine.models, plan.models, plan.model), *_stamps(engine, plan), *_builds(engine, plan)])
 
 
-def told(models, names: Iterable[str], answers: bool) -> list[str]:
+def model_facts(models, names: Iterable[str], answers: bool) -> list[str]:
     """The digest of the prompts where a language model answers or is among the models of these names; else nothing."""
     return [digest()] if answers or any(_is_chat(models, name) for name in names) else []
 
@@ -62,7 +62,7 @@ def _signature(models, name: str) -> str:
         return str(error)
 
 
-def _standing(engine, plan: Plan) -> list[str]:
+def _builds(engine, plan: Plan) -> list[str]:
     """The digests of the graphs that lines on documents stand on; one that is not built is left out, as its rows will say."""
     found = []
     for corpus in dict.fromkeys(drawn.corpus for drawn in plan.drawn if drawn.corpus):

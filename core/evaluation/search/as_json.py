@@ -10,22 +10,22 @@ from core.evaluation.search.points import Point, front
 from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict
 
 
-def search_dict(hunted: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None) -> dict[str, Any]:
+def search_dict(planned: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None) -> dict[str, Any]:
     """Everything as plain data."""
-    wish, best = hunted.search.wish, {point.number for point in front(tuple(points))}
+    config, best = planned.search.config, {point.number for point in front(tuple(points))}
     found = {
-        "set": wish.tuning.set,
-        "sample": len(wish.tuning.drawn),
-        "seed": wish.tuning.seed,
-        "metric": wish.quality,
-        "budget": {wish.cost: wish.budget},
+        "set": config.tuning.set,
+        "sample": len(config.tuning.drawn),
+        "seed": config.tuning.seed,
+        "metric": config.quality,
+        "budget": {config.cost: config.budget},
         "trials": [_point(point) | {"front": point.number in best} for point in points],
         "front": [point.number for point in front(tuple(points))],
     }
-    if wish.asks:
-        found["calls"] = {"made": hunted.search.calls(), "allowed": wish.calls}
+    if config.asks:
+        found["calls"] = {"made": planned.search.calls(), "allowed": config.calls}
     if verdict is None:
-        why = hunted.unjudged(front(tuple(points))[:POINTS])
+        why = planned.unjudged(front(tuple(points))[:POINTS])
         return found | ({"unjudged": why} if why else {})
     published = {key: {name: asdict(one) for name, one in row.items()} for key, row in verdict.figures.items()}
     against = [
@@ -39,7 +39,7 @@ def search_dict(hunted: SearchPlan, points: Sequence[Point], verdict: SearchVerd
         }
         for one in verdict.against
     ]
-    unseen = {"set": hunted.on_unseen.set, "sample": verdict.questions, "run": verdict.run, "best_published": verdict.best.id}
+    unseen = {"set": planned.on_unseen.set, "sample": verdict.questions, "run": verdict.run, "best_published": verdict.best.id}
     unseen["failed"] = list(verdict.failed)
     return found | {"unseen": {**unseen, "published": published, "found": against}}
 

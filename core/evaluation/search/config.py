@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from core.errors import BadParameter
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.runs.plan import Plan
-from core.evaluation.runs.starting import told
+from core.evaluation.runs.starting import model_facts
 from core.evaluation.search.space import Space
 from core.evaluation.search.space_texts import TextSpace
 
@@ -58,6 +58,6 @@ class SearchConfig:
         del spec["instances"], spec["models"]
         spec |= {"space": self.space.described(), "models": [[name, models.signature(name)] for name in self.space.models()]}
         spec |= {"quality": self.quality, "cost": self.cost, "budget": self.budget}
-        if prompts := told(models, self.space.models(), self.asks):
+        if prompts := model_facts(models, self.space.models(), self.asks):
             spec["prompts"] = prompts
         return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]

@@ -54,7 +54,7 @@ class Search:
     this process with nothing shared or remembered from line to line, models and indexes loaded before.
     """
 
-    wish: SearchConfig
+    config: SearchConfig
     environment: Environment
     ask: Callable[[Drawn], Ask]
 
@@ -63,7 +63,7 @@ class Search:
         """Where its trials are kept: one line of JSON after the other, by Optuna's journal."""
         folder = home() / "searches"
         folder.mkdir(exist_ok=True)
-        return folder / f"{self.wish.key(self.environment.models)}.jsonl"
+        return folder / f"{self.config.key(self.environment.models)}.jsonl"
 
     def points(self) -> tuple[Point, ...]:
         """What was tried so far, in order; nothing where the search was never begun."""
@@ -88,19 +88,19 @@ class Search:
             return _points(study)
 
     def _finished(self, study: optuna.Study) -> bool:
-        called_enough = self.wish.asks and _called(study) >= self.wish.calls
-        return called_enough or len(_points(study)) >= self.wish.trials or len(_kept(study)) >= REPEATS * self.wish.trials
+        called_enough = self.config.asks and _called(study) >= self.config.calls
+        return called_enough or len(_points(study)) >= self.config.trials or len(_finished_trials(study)) >= REPEATS * self.config.trials
 
     def _next(self, study: optuna.Study, job: Job) -> bool:
         """Ask for a line, try it, and tell what came of it; whether it was a new one."""
         from optuna.samplers import TPESampler
 
-        number, starts = len(_kept(study)), self.wish.space.starts
-        study.sampler = TPESampler(seed=_mixed(self.wish.tuning.seed, number), n_startup_trials=RANDOM, constant_liar=False)
+        number, starts = len(_finished_trials(study)), self.config.space.starts
+        study.sampler = TPESampler(seed=_mixed(self.config.tuning.seed, number), n_startup_trials=RANDOM, constant_liar=False)
         if number < len(starts) and not study.get_trials(deepcopy=False, states=(_state("WAITING"),)):
             study.enqueue_trial(starts[number])
         trial = study.ask()
-        line = self.wish.space.line(trial)
+        line = self.config.space.line(trial)
         points = _points(study)
         known = next((point.tried for point in points if repr(point.line) == repr(line)), None)
         try:
@@ -111,24 +111,24 @@ class Search:
         trial.set_user_attr(LINE, repr(line))
         trial.set_user_attr(TRIED, asdict(tried))
         cost = self._as_sampled(tried.cost)
-        trial.set_constraint("budget", max(0.0, cost - self.wish.budget) if tried.stopped else 0.0)
+        trial.set_constraint("budget", max(0.0, cost - self.config.budget) if tried.stopped else 0.0)
         study.tell(trial, (tried.quality, cost))
         return known is None
 
     def _tried(self, line: Line, points: tuple[Point, ...], study: optuna.Study, job: Job) -> Tried:
         known = [(point.tried.quality, point.tried.cost) for point in points if point.whole]
 
-        def beaten(quality: float, cost: float) -> bool:
+        def dominated(quality: float, cost: float) -> bool:
             return any(q >= quality and c <= cost and (q, c) != (quality, cost) for q, c in known)
 
-        wish, plan, far = self.wish, self.wish.tuning, job.text
-        this = Plan((Instance(repr(line), "", line),), plan.drawn, seed=plan.seed, model=wish.asks, cold=True)
+        config, plan, far = self.config, self.config.tuning, job.text
+        this = Plan((Instance(repr(line), "", line),), plan.drawn, seed=plan.seed, model=config.asks, cold=True)
         warm(this, self.environment, self.ask, _Quiet(job))
         if plan.drawn[0].corpus:  # its graph is opened, built first where that is soon done, and its vectors are read
             self._opened(line, job)
         job.tell(f"{far}. Now: {shorten(line.words(), WORDS)}", job.fraction)
-        left = wish.calls - _called(study) if wish.asks else None
-        trial = Trial(this, wish.quality, wish.cost, wish.budget, self.environment, self.ask, beaten, left)
+        left = config.calls - _called(study) if config.asks else None
+        trial = Trial(this, config.quality, config.cost, config.budget, self.environment, self.ask, dominated, left)
         try:
             return trial(line, job)
         finally:
@@ -143,7 +143,7 @@ class Search:
             job.tell(f"{far}. {text}", job.fraction)
 
         try:
-            asked = replace(self.ask(self.wish.tuning.drawn[0]), model=False)  # no call is spent on it
+            asked = replace(self.ask(self.config.tuning.drawn[0]), model=False)  # no call is spent on it
             LaneRun(asked, line, self.environment).retrieve(Progress(advanced, check=job.check))
         except Cancelled:
             raise
@@ -152,15 +152,15 @@ class Search:
 
     def _as_sampled(self, cost: float) -> float:
         """A cost as the sampler hears it."""
-        return 2.0 ** round(math.log2(cost)) if self.wish.cost == "seconds" and cost > 0 else cost
+        return 2.0 ** round(math.log2(cost)) if self.config.cost == "seconds" and cost > 0 else cost
 
     def _tell(self, job: Job, study: optuna.Study, spent: list[float]) -> None:
         points = _points(study)
-        left = self.wish.trials - len(points)
-        words = [f"{len(points):,} of {self.wish.trials:,} lines tried", f"{len(front(points)):,} on the front"]
-        words += [f"{_called(study):,} of {self.wish.calls:,} calls of language models"] if self.wish.asks else []
+        left = self.config.trials - len(points)
+        words = [f"{len(points):,} of {self.config.trials:,} lines tried", f"{len(front(points)):,} on the front"]
+        words += [f"{_called(study):,} of {self.config.calls:,} calls of language models"] if self.config.asks else []
         words += [f"{between(left * min(spent), left * max(spent))} left"] if len(spent) > 1 and left else []
-        job.tell(", ".join(words), len(points) / self.wish.trials)
+        job.tell(", ".join(words), len(points) / self.config.trials)
 
     def _tidy(self, study: optuna.Study) -> None:
         """Set proposals aside that were being tried when the search was stopped; they are proposed again."""
@@ -184,7 +184,7 @@ class _Quiet:
 def _points(study: optuna.Study) -> tuple[Point, ...]:
     """The lines tried, each once."""
     found: dict[str, dict[str, Any]] = {}
-    for trial in _kept(study):
+    for trial in _finished_trials(study):
         found.setdefault(trial.user_attrs[LINE], trial.user_attrs[TRIED])
     return tuple(Point(number, _line(text), Tried(**saved)) for number, (text, saved) in enumerate(found.items(), 1))
 
@@ -199,7 +199,7 @@ def _line(text: str) -> Line:
     return parse_line(text)
 
 
-def _kept(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
+def _finished_trials(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
     return study.get_trials(deepcopy=False, states=(_state("COMPLETE"),))
 
 

@@ -18,7 +18,7 @@ from core.runtime.jobs import Job, sentence
 from core.sources import Ask
 
 OVER_BUDGET = "over the budget"
-BEATEN = "beaten already"
+DOMINATED = "beaten already"
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Trial:
     """A line on its way through the questions of a plan.
 
     `quality` and `cost` name metrics. Costs never fall, so a line that has used the budget of all questions before the last of
-    them is given up, in the middle of a question where the cost is seconds; and so is one of which `beaten(quality, cost)`
+    them is given up, in the middle of a question where the cost is seconds; and so is one of which `dominated(quality, cost)`
     says that a known line is better even if every question that is left were answered rightly and cost nothing. A line that
     may yet come onto the front is thus never given up. Before a question it is looked at whether language models may still be asked
     (`most_calls`, None: without end); one that has begun is ended. An answer is asked for only where the quality is told from it.
@@ -73,7 +73,7 @@ class Trial:
     budget: float
     environment: Environment
     ask: Callable[[Drawn], Ask]
-    beaten: Callable[[float, float], bool] = lambda quality, cost: False
+    dominated: Callable[[float, float], bool] = lambda quality, cost: False
     most_calls: int | None = None
     calls: int = 0
 
@@ -117,8 +117,8 @@ class Trial:
         """Why to go no further; empty where the line may yet come onto the front."""
         if self._room(spent) < 0:
             return OVER_BUDGET
-        if left and self.beaten((found + left) / (scored + left), spent / len(self.plan.drawn)):
-            return BEATEN
+        if left and self.dominated((found + left) / (scored + left), spent / len(self.plan.drawn)):
+            return DOMINATED
         return ""
 
     def _one(self, line: Line, drawn: Drawn, job: Job, room: float) -> Outcome:

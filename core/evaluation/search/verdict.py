@@ -44,7 +44,7 @@ def references(known: Mapping[str, Instance], models, documents: bool = False) -
 
 
 @dataclass(frozen=True)
-class Beaten:
+class Compared:
     """A point against the best published line on unseen questions: the differences are point - published."""
 
     point: Point
@@ -70,11 +70,11 @@ class SearchVerdict:
     best: Instance
     published: Mapping[str, Instance]
     figures: Mapping[str, Mapping[str, Estimate]]
-    against: tuple[Beaten, ...]
+    against: tuple[Compared, ...]
     questions: int
     failed: tuple[str, ...] = ()  # for each line of which questions failed how many, and why
 
-    def words(self, one: Beaten) -> str:
+    def words(self, one: Compared) -> str:
         """`Found 7 beats Beam search (No. 14): +0.31 reader_hit@1 [0.24, 0.38] (p = 0.0002, n = 60) at 0.02 s a question against 1 s`."""
         quality, cost = one.quality.metric, one.cost.metric
         number = f"{one.quality.difference:+.2f} {quality} [{one.quality.low:.2f}, {one.quality.high:.2f}]"
@@ -100,15 +100,15 @@ class SearchPlan:
 
     def unjudged(self, points: Sequence[Point]) -> str:
         """Why what was found is not held against published lines though that was wished for; empty where it is."""
-        if self.unseen is None or not self.search.wish.asks:
+        if self.unseen is None or not self.search.config.asks:
             return ""
         needed = len(self.unseen.drawn) * sum(_asking(one.line) for one in self.plan(points).instances)
-        left = max(0, self.search.wish.calls - self.search.calls())
+        left = max(0, self.search.config.calls - self.search.calls())
         if needed <= left:
             return ""
         return (
             f"It was not held against published lines: that would ask language models about {needed:,} times, and of "
-            f"{self.search.wish.calls:,} calls {left:,} are left. Allow more, or take fewer unseen questions."
+            f"{self.search.config.calls:,} calls {left:,} are left. Allow more, or take fewer unseen questions."
         )
 
     @property
@@ -118,16 +118,18 @@ class SearchPlan:
         return self.unseen
 
 
-def hunt(engine, sets: str, sample: int | None, unseen: str = "", unseen_sample: int | None = None, *, known, **wishes: Any) -> SearchPlan:
+def plan_search(
+    engine, sets: str, sample: int | None, unseen: str = "", unseen_sample: int | None = None, *, known, **options: Any
+) -> SearchPlan:
     """A hunt over question sets named as in `make_plan`. `known` are the published lines to beat; `graph`, `seed`, `columns`,
     `kinds` and what `SearchConfig` takes come by name. Of a set that is named for both the unseen questions are others.
 
     Raises BadInput, BadParameter, StoreError.
     """
-    shared: dict[str, Any] = {name: wishes.pop(name) for name in ("graph", "seed", "columns") if name in wishes}
-    kinds = tuple(wishes.pop("kinds", USUAL))
+    shared: dict[str, Any] = {name: options.pop(name) for name in ("graph", "seed", "columns") if name in options}
+    kinds = tuple(options.pop("kinds", USUAL))
     shared |= {"model": ASKING in kinds and source_of(sets).documents, "cold": True}
-    if wishes.get("cost") == "tokens" and "llm" not in kinds:
+    if options.get("cost") == "tokens" and "llm" not in kinds:
         raise BadInput("Without a language model no line costs a token; let language models choose, or give a budget of seconds.")
     if not known:
         raise BadInput("Name at least one published line to beat.")
@@ -141,7 +143,7 @@ def hunt(engine, sets: str, sample: int | None, unseen: str = "", unseen_sample:
     if later and (both := [one for one in later.drawn if one.question.text in seen]):
         raise BadInput(f"{len(both)} of the unseen questions are tuning questions as well, such as “{both[0].question.text}”.")
     lines = text_space(engine.models, kinds) if corpora == {True} else space(engine.models, kinds)
-    return SearchPlan(Search(SearchConfig(tuning, lines, **wishes), engine.environment, asking(engine, tuning)), later)
+    return SearchPlan(Search(SearchConfig(tuning, lines, **options), engine.environment, asking(engine, tuning)), later)
 
 
 def _unseen(known, sets: str, size: int | None, tuning: Plan, tuned: int | None, engine, shared: dict[str, Any]) -> Plan:
@@ -171,28 +173,28 @@ def _finds_chunks(instance: Instance) -> bool:
     return DEPTH in instance.paper and any("chunks" in operator.writes for operator in instance.line)
 
 
-def start(engine, store: Store, hunted: SearchPlan) -> Job:
+def start(engine, store: Store, planned: SearchPlan) -> Job:
     """The job that searches and then judges; its result is `(points, verdict)`, the verdict None without unseen questions."""
 
     def work(job: Job):
-        points = hunted.search(job)
+        points = planned.search(job)
         chosen = front(points)[:POINTS]
-        if hunted.unseen is None or not chosen or hunted.unjudged(chosen):
+        if planned.unseen is None or not chosen or planned.unjudged(chosen):
             return points, None
-        plan = hunted.plan(chosen)
+        plan = planned.plan(chosen)
         run = store.begin(plan.spec(depends(engine, plan)), plan.drawn)
-        Evaluation(plan, store, run.id, engine.environment, hunted.search.ask)(_Said(job, "On unseen questions: "))
-        return points, judged(Summary(store.run(run.id), store.rows(run.id)), hunted, chosen)
+        Evaluation(plan, store, run.id, engine.environment, planned.search.ask)(_Said(job, "On unseen questions: "))
+        return points, judged(Summary(store.run(run.id), store.rows(run.id)), planned, chosen)
 
-    key = f"search-{hunted.search.file.stem}"
+    key = f"search-{planned.search.file.stem}"
     return engine.evaluations.start(key, lambda: Job(key, work), again=True)
 
 
-def judged(summary: Summary, hunted: SearchPlan, chosen: Sequence[Point]) -> SearchVerdict:
-    """The verdict of a finished run over `hunted.plan(chosen)`."""
-    quality, cost = hunted.search.wish.quality, hunted.search.wish.cost
+def judged(summary: Summary, planned: SearchPlan, chosen: Sequence[Point]) -> SearchVerdict:
+    """The verdict of a finished run over `planned.plan(chosen)`."""
+    quality, cost = planned.search.config.quality, planned.search.config.cost
     table = summary.table([quality, cost])
-    known = {one.id: one for one in hunted.on_unseen.instances}
+    known = {one.id: one for one in planned.on_unseen.instances}
     scored = {key: (-mean, table[key][cost].mean, key) for key in known if (mean := table[key][quality].mean) is not None}
     if not scored:
         raise BadInput("None of the published lines answered any of the unseen questions.")
@@ -201,7 +203,7 @@ def judged(summary: Summary, hunted: SearchPlan, chosen: Sequence[Point]) -> Sea
     pairs = [(ids.get(repr(point.line), point.instance.id), best.id) for point in chosen]
     tests = {(test.metric, test.a): test for test in summary.compared(pairs, [quality, cost])}
     against = tuple(
-        Beaten(point, table[a], tests[quality, a], tests[cost, a])
+        Compared(point, table[a], tests[quality, a], tests[cost, a])
         for point, (a, _) in zip(chosen, pairs)
         if {(quality, a), (cost, a)} <= tests.keys()
     )

@@ -82,18 +82,18 @@ class LlamaChat(LocalChat):
             request["grammar"] = grammar
         elif asked.schema is not None:
             request["response_format"] = asked.response_format()
-        heard = _Heard(writing, check)
+        received = _Received(writing, check)
         try:
-            answer = self.load().handle_chat_completions(request, heard)
+            answer = self.load().handle_chat_completions(request, received)
         except RuntimeError as error:
             raise ModelFailed(f"{self.name} failed: {shorten(str(error), 200)}") from error
-        if heard.raised is not None:
-            raise heard.raised
-        refused = heard.error or (answer.get("error") if isinstance(answer, dict) else None)
+        if received.raised is not None:
+            raise received.raised
+        refused = received.error or (answer.get("error") if isinstance(answer, dict) else None)
         if refused:
             self._refuse(refused)
-        writing.tokens_in = heard.usage.get("prompt_tokens") or heard.prompt.get("total", 0)
-        writing.tokens_out = heard.usage.get("completion_tokens") or len(writing.pieces)
+        writing.tokens_in = received.usage.get("prompt_tokens") or received.prompt.get("total", 0)
+        writing.tokens_out = received.usage.get("completion_tokens") or len(writing.pieces)
 
     def _refuse(self, error: dict[str, Any]) -> None:
         """Raise what the engine said."""
@@ -123,7 +123,7 @@ class LlamaChat(LocalChat):
             raise ModelFailed(f"{self.name} could not count tokens: {error}.") from error
 
 
-class _Heard:
+class _Received:
     """What the engine calls with each chunk; a truthy value makes it stop. What is raised meanwhile, which the engine would swallow, is
     kept in `raised`."""
 

@@ -30,7 +30,7 @@ class Repeats:
         return self._look(len(self._text) + 1)
 
     @property
-    def kept(self) -> str:
+    def once(self) -> str:
         """The reply with what repeats in it once."""
         if self.found is None:
             return self._text

@@ -77,7 +77,7 @@ class Writing:
         how: dict[str, Any] = dict(thought=thought, seconds=seconds, detail=self.tool or self.refusal)
         reply = Reply(self.text, self.tokens_in, self.tokens_out, self._finish(), **how)
         if self._repeats is not None and self._repeats.end() and self._repeats.found is not None:
-            reply = replace(reply, text=self._repeats.kept, finish="repeat", words=self._repeats.found[1])
+            reply = replace(reply, text=self._repeats.once, finish="repeat", words=self._repeats.found[1])
         elif self._thought_repeats.found is not None and not self.text.strip():
             reply = replace(reply, text="", finish="repeat", words=self._thought_repeats.found[1])
         elif self.finish == "length":

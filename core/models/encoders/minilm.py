@@ -20,7 +20,7 @@ from core.models.threads import threads
 from core.runtime.meter import new_to_this, saved, spent
 
 Check = Callable[[], None]
-Heard = Callable[[list[str], np.ndarray], None]
+Received = Callable[[list[str], np.ndarray], None]
 ROUND = 8  # batches after which another caller may have its turn
 MAX_TOKENS = 256
 REMEMBERED = 100_000
@@ -46,7 +46,7 @@ class MiniLMEncoder:
     Safe to use from several threads; vectors of the last `remember` texts are remembered, none where it is 0.
     """
 
-    heard = True  # `encode` tells what it has as it comes
+    received = True  # `encode` tells what it has as it comes
     max_tokens = MAX_TOKENS  # of a text that it reads
 
     def __init__(self, folder: Path, backend: str = "auto", precision: str | None = None, remember: int = REMEMBERED):
@@ -94,20 +94,20 @@ class MiniLMEncoder:
             return Torch(self.folder, threads())
         raise ModelUnavailable(f"The encoder cannot run with “{name}”; get it with: pip install openvino")
 
-    def encode(self, texts: Sequence[str], check: Check | None = None, heard: Heard | None = None) -> np.ndarray:
+    def encode(self, texts: Sequence[str], check: Check | None = None, received: Received | None = None) -> np.ndarray:
         """float32 [n, d], unit rows in the order of `texts`; `check` is called while they are computed and may raise.
 
-        `heard(texts, vectors)` is given those that are known, then the others as they come, each text once.
+        `received(texts, vectors)` is given those that are known, then the others as they come, each text once.
         """
         unique = list(dict.fromkeys(texts))
         known = self._recall(unique)
         missing = [text for text in unique if text not in known]
-        if heard and known:
-            heard(list(known), np.stack(list(known.values())))
+        if received and known:
+            received(list(known), np.stack(list(known.values())))
         for rows, vectors in self._compute(missing, check):
             known |= zip(rows, vectors, strict=True)
-            if heard:
-                heard(rows, vectors)
+            if received:
+                received(rows, vectors)
         self._keep(known, missing)
         if not unique:
             self.load()

@@ -103,8 +103,8 @@ def _table(results: Summary) -> None:
     )
     if not any(row.question.answers or row.question.gold for row in results.rows):
         judged = "The tab “Judged in pairs” holds" if can_be_judged(results) else "Where a language model answers, another tab holds"
-        told = "No answers and no passages are known to these questions, so there are figures of cost alone."
-        st.info(plain(f"{told} {judged} the answers of several methods against one another."))
+        sentence = "No answers and no passages are known to these questions, so there are figures of cost alone."
+        st.info(plain(f"{sentence} {judged} the answers of several methods against one another."))
     for instance in results.instances:
         without = part.counts(instance)["without_context"]
         if without:

@@ -46,26 +46,26 @@ def new_run() -> None:
                 key="evaluate_seed",
                 persist_state="session",
             )
-        wishes = _wishes(on)
+        settings = _settings(on)
         if st.button("Start", key="evaluate-go", type="primary", icon=":material/play_arrow:"):
-            begin([known[key] for key in lines], sets, int(size), int(seed), **wishes)
+            begin([known[key] for key in lines], sets, int(size), int(seed), **settings)
     if on.documents:
         write_questions(on)
 
 
 def _sets(on: Source) -> list[str]:
-    kept = f"evaluate_sets_{on.kind}_{on.name}"
+    key = f"evaluate_sets_{on.kind}_{on.name}"
     known = on.sets
     begun = [name for name in st.session_state.pop(SETS, ()) if name in known]
     if begun:
-        st.session_state[kept] = begun
+        st.session_state[key] = begun
     return st.multiselect(
         f"Questions about {plain(on.title)}",
         list(known),
         None if begun else usual_sets(known),
         format_func=known.__getitem__,
         placeholder="choose one or more sets",
-        key=kept,
+        key=key,
         help="Those of what is chosen on the left. More are added on the page Graphs, or to documents on the page Texts.",
         persist_state="session",
     )
@@ -84,7 +84,7 @@ def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
     )
 
 
-def _wishes(on: Source) -> dict[str, Any]:
+def _settings(on: Source) -> dict[str, Any]:
     """What is asked of language models, and how seconds are told."""
     reader = "the sentence nearest to the question is" if on.documents else "the graph reader's answers are"
     with st.container(horizontal=True):
@@ -127,11 +127,11 @@ def _wishes(on: Source) -> dict[str, Any]:
     return {"model": model, "judge": judge, "cold": cold, "support": tuple(support), "abstract": abstract}
 
 
-def begin(chosen: list[Instance], sets: list[str], size: int, seed: int, **wishes: Any) -> None:
+def begin(chosen: list[Instance], sets: list[str], size: int, seed: int, **settings: Any) -> None:
     """Start the run and show it; what stands in the way is said."""
     try:
         with st.spinner("Opening what is asked and drawing the questions"):
-            plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **wishes)
+            plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **settings)
             job = evaluate(engine(), store(), plan)
     except HopscopeError as error:
         st.error(plain(str(error)))

@@ -80,8 +80,8 @@ def _begin(summary: Summary, tally: Tally, missing: int, job: Job | None) -> Non
             st.rerun()
         known = SavedReplies().measured(engine().models.weights(ROLE))
         time = f", {roughly(missing * known[0])}" if known else ""
-        told = f"{many(left, 'pair')} of answers left, {many(missing, 'reply', 'replies')} of {tally.judge}{time}."
-        st.caption(plain(f"{told} What is judged is kept. Another model judges once the page Models gives it that role."))
+        sentence = f"{many(left, 'pair')} of answers left, {many(missing, 'reply', 'replies')} of {tally.judge}{time}."
+        st.caption(plain(f"{sentence} What is judged is kept. Another model judges once the page Models gives it that role."))
 
 
 def _shown(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> None:
@@ -89,7 +89,7 @@ def _shown(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> Non
         st.warning(plain(sentence), icon=":material/rule:")
     share = f"{len(tally.matches):,} of {many(tally.of, 'pair')} judged by {tally.judge}, each in both orders"
     st.caption(plain(f"{share}."))
-    telling = [one for one in CRITERIA if tally.tells(one)]
+    telling = [one for one in CRITERIA if tally.decides(one)]
     if telling:
         st.caption("Row over column: the share of questions won, a tie as half, with its 95 % interval.")
         _matrices(tally, telling, names)

@@ -13,13 +13,12 @@ from core.evaluation.search.plot import found_figure
 from core.evaluation.search.points import Point, front
 from core.evaluation.search.space import KINDS, USUAL
 from core.evaluation.search.space_texts import ASKING
-from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict, hunt, references, start
+from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict, plan_search, references, start
 from core.instances.catalogue import save
 from core.runtime.jobs import CANCELLED
 from core.sources import CorpusSource, GraphSource
 from pages.parts.compare.permalink import Link
 from pages.parts.evaluate.asked import asked, no_questions, usual_sets
-from pages.parts.methods.groups import saved
 from pages.parts.shared.session import engine, follow, instances, said, store
 from pages.parts.shared.text import many, plain
 
@@ -30,7 +29,7 @@ UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 OTHERS = "Of a set that is searched with, other questions are taken."
 ASKED = "For keywords, names, missing evidence and points; for answers only where what is good is told from them."
 SEARCH, LAST = "search", "search_last"  # name a search in the address and in the session
-KEPT = 32  # searches that can be come back to
+RECENT = 32  # searches that can be come back to
 _plans: dict[str, SearchPlan] = {}  # by name, the latest last
 MEASURED = (
     "Seconds are those of the operators, one question after the other, nothing remembered from line to line, models loaded before; "
@@ -44,9 +43,9 @@ def show_search() -> None:
         "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
         "questions; the best are then held against the published lines on questions that the search never saw."
     )
-    wishes = _form()
-    if wishes is not None:
-        _send(wishes)
+    options = _form()
+    if options is not None:
+        _send(options)
     name = st.query_params.get(SEARCH) or st.session_state.get(LAST, "")
     if name in _plans:
         _shown(_plans[name])
@@ -54,18 +53,18 @@ def show_search() -> None:
         st.info("The server was started anew since this search. What was tried is kept: send the same wishes again to go on.")
 
 
-def _send(wishes: dict[str, Any]) -> None:
+def _send(options: dict[str, Any]) -> None:
     """Start a search, which a reload and another tab find by the address; what stands in the way is said."""
     st.query_params.pop(SEARCH, None)
     st.session_state.pop(LAST, None)
     with st.spinner("Opening what is asked"):
-        hunted = said(lambda: _hunt(wishes))
-    if hunted is None or said(lambda: start(engine(), store(), hunted)) is None:
+        planned = said(lambda: _planned(options))
+    if planned is None or said(lambda: start(engine(), store(), planned)) is None:
         return
-    name = hunted.search.file.stem
+    name = planned.search.file.stem
     _plans.pop(name, None)
-    _plans[name] = hunted
-    while len(_plans) > KEPT:
+    _plans[name] = planned
+    while len(_plans) > RECENT:
         _plans.pop(next(iter(_plans)))
     st.query_params[SEARCH] = st.session_state[LAST] = name
 
@@ -73,7 +72,7 @@ def _send(wishes: dict[str, Any]) -> None:
 def _form() -> dict[str, Any] | None:
     """The wishes, once they are sent."""
     on = asked()
-    known, kept = on.sets, f"{on.kind}_{on.name}"
+    known, suffix = on.sets, f"{on.kind}_{on.name}"
     if not known:
         no_questions(on)
         return None
@@ -83,7 +82,7 @@ def _form() -> dict[str, Any] | None:
         with left:
             first = [name for name in TUNING if name in known] or usual_sets(known)
             tuning = st.multiselect(
-                "Questions to search with", list(known), first, key=f"search_sets_{kept}", persist_state="session", **titled
+                "Questions to search with", list(known), first, key=f"search_sets_{suffix}", persist_state="session", **titled
             )
             sample = st.number_input(
                 "Of each set",
@@ -99,7 +98,7 @@ def _form() -> dict[str, Any] | None:
                 "Unseen questions",
                 list(known),
                 later,
-                key=f"search_unseen_{kept}",
+                key=f"search_unseen_{suffix}",
                 persist_state="session",
                 help=OTHERS,
                 **titled,
@@ -143,20 +142,20 @@ def _asking() -> tuple[list[str], int]:
     return [*USUAL, ASKING], int(calls)
 
 
-def _hunt(wishes: dict[str, Any]) -> SearchPlan:
-    settings = dict(wishes)
+def _planned(options: dict[str, Any]) -> SearchPlan:
+    settings = dict(options)
     sets, unseen = ",".join(settings.pop("sets")), ",".join(settings.pop("unseen"))
     published = references(instances(), engine().models, source_of(sets).documents)
-    return hunt(engine(), sets, settings.pop("sample"), unseen, settings.pop("unseen_sample"), known=published, **settings)
+    return plan_search(engine(), sets, settings.pop("sample"), unseen, settings.pop("unseen_sample"), known=published, **settings)
 
 
-def _shown(hunted: SearchPlan) -> None:
+def _shown(planned: SearchPlan) -> None:
     """Follow the search while it runs, then what came of it; what was done before it was cancelled or failed is shown as well."""
-    job, wish = engine().evaluations.get(f"search-{hunted.search.file.stem}"), hunted.search.wish
-    asks = f", {many(wish.calls, 'call')} of language models" if wish.asks else ""
-    on = f"{many(wish.trials, 'method')} on {many(len(wish.tuning.drawn), 'question')} of {wish.tuning.set}"
-    good = metric(wish.quality).described()["title"].lower()
-    st.caption(plain(f"A search: {on}, for {good}, within {wish.budget:g} {wish.cost} a question{asks}."))
+    job, config = engine().evaluations.get(f"search-{planned.search.file.stem}"), planned.search.config
+    asks = f", {many(config.calls, 'call')} of language models" if config.asks else ""
+    on = f"{many(config.trials, 'method')} on {many(len(config.tuning.drawn), 'question')} of {config.tuning.set}"
+    good = metric(config.quality).described()["title"].lower()
+    st.caption(plain(f"A search: {on}, for {good}, within {config.budget:g} {config.cost} a question{asks}."))
     if job is not None and not job.ended:
         follow(job, "Searching")
     if job is not None and job.error:
@@ -164,24 +163,24 @@ def _shown(hunted: SearchPlan) -> None:
     if job is not None and job.status == CANCELLED:
         st.info("Cancelled. What was tried is kept.")
     if job is None or job.error or job.status == CANCELLED:
-        st.button("Go on searching", key="search-on", icon=":material/play_arrow:", on_click=start, args=(engine(), store(), hunted))
-    points, verdict = job.result if job is not None and job.result else (hunted.search.points(), None)
+        st.button("Go on searching", key="search-on", icon=":material/play_arrow:", on_click=start, args=(engine(), store(), planned))
+    points, verdict = job.result if job is not None and job.result else (planned.search.points(), None)
     if not points:
         return
-    st.plotly_chart(found_figure(points, verdict, wish.quality, wish.cost, wish.budget), key="search_plot")
+    st.plotly_chart(found_figure(points, verdict, config.quality, config.cost, config.budget), key="search_plot")
     if verdict is not None:
         _judged(verdict)
     best = front(points)
-    if wish.asks:
-        asked_of = f"Language models were asked {many(hunted.search.calls(), 'time')}, of {wish.calls:,} that were allowed"
-        st.caption(f"{asked_of}; {len(points):,} of {many(wish.trials, 'line')} were tried.")
-    if verdict is None and (why := hunted.unjudged(best[:POINTS])):
+    if config.asks:
+        asked_of = f"Language models were asked {many(planned.search.calls(), 'time')}, of {config.calls:,} that were allowed"
+        st.caption(f"{asked_of}; {len(points):,} of {many(config.trials, 'line')} were tried.")
+    if verdict is None and (why := planned.unjudged(best[:POINTS])):
         st.info(plain(why))
     if not best:
         st.warning("No line that was tried keeps the budget.")
-    chosen = _table(points, best, wish)
+    chosen = _table(points, best, config)
     if chosen is not None:
-        _kept(chosen, hunted, verdict)
+        _save(chosen, planned, verdict)
 
 
 def _judged(verdict: SearchVerdict) -> None:
@@ -198,15 +197,15 @@ def _judged(verdict: SearchVerdict) -> None:
     st.link_button("Every question on Evaluate", f"./evaluate?run={verdict.run}", icon=":material/bar_chart:", type="tertiary")
 
 
-def _table(points: Sequence[Point], best: Sequence[Point], wish) -> Point | None:
+def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | None:
     """The lines tried, those of the front first; the one that was picked, the best where none was."""
     order = [*best, *(point for point in points if point not in best)]
     rows = [
         {
             "Line": point.number,
             "Front": point in best,
-            wish.quality: point.tried.quality,
-            wish.cost: point.tried.cost,
+            config.quality: point.tried.quality,
+            config.cost: point.tried.cost,
             "Questions": point.tried.asked,
             "Failed": point.tried.words(),
             "Given up": point.tried.stopped,
@@ -217,8 +216,8 @@ def _table(points: Sequence[Point], best: Sequence[Point], wish) -> Point | None
     columns = {
         "Line": st.column_config.NumberColumn(width=50),
         "Front": st.column_config.CheckboxColumn(width=50),
-        wish.quality: st.column_config.NumberColumn(metric(wish.quality).described()["title"], format="%.3f", width=150),
-        wish.cost: st.column_config.NumberColumn(wish.cost.capitalize(), format="%.3g", width=80),
+        config.quality: st.column_config.NumberColumn(metric(config.quality).described()["title"], format="%.3f", width=150),
+        config.cost: st.column_config.NumberColumn(config.cost.capitalize(), format="%.3g", width=80),
         "Questions": st.column_config.NumberColumn(width=80),
     }
     picked = st.dataframe(
@@ -229,21 +228,21 @@ def _table(points: Sequence[Point], best: Sequence[Point], wish) -> Point | None
     return best[0] if best else None
 
 
-def _kept(point: Point, hunted: SearchPlan, verdict: SearchVerdict | None) -> None:
+def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> None:
     """Keep a line, or look at it beside the best published one on a question."""
-    wish, state = hunted.search.wish, st.session_state
+    config, state = planned.search.config, st.session_state
     st.markdown(f"**Line {point.number}**: {plain(point.line.words())}")
     st.code(repr(point.line), language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.popover("Save as a method", icon=":material/bookmark_add:"):
             name = st.text_input("Name", key="search_name", max_chars=80)
             if st.button("Save", key="search_save", type="primary"):
-                notes = f"Found by a search on {wish.tuning.set} for {wish.quality} under {wish.budget:g} {wish.cost} a question."
-                kept = said(lambda: save(name, point.line, notes))
-                state.search_saved = kept.title if kept else ""
-                if kept:
+                notes = f"Found by a search on {config.tuning.set} for {config.quality} under {config.budget:g} {config.cost} a question."
+                saved = said(lambda: save(name, point.line, notes))
+                state.search_saved = saved.title if saved else ""
+                if saved:
                     st.rerun()  # the methods to compare are above and were drawn without it
-        drawn = (hunted.unseen or wish.tuning).drawn[0]
+        drawn = (planned.unseen or config.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
         place = {"source": CorpusSource(drawn.corpus) if drawn.corpus else GraphSource(drawn.graph or "metaqa")}
         link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, model=False, **place)

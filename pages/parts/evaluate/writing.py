@@ -17,7 +17,7 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import begun_elsewhere, working
 
 SHOWN = 5  # questions that are shown
-KEPT = "Cancelled. Every reply is kept, and writing goes on from there."
+CANCELLED_NOTE = "Cancelled. Every reply is kept, and writing goes on from there."
 
 
 def write_questions(on: Source) -> None:
@@ -32,17 +32,17 @@ def write_questions(on: Source) -> None:
             _form(on)
             begun_elsewhere(job_key(on.name))
         if job is not None:
-            working(job, f"writing-{on.name}", KEPT if job.status == CANCELLED else "")
+            working(job, f"writing-{on.name}", CANCELLED_NOTE if job.status == CANCELLED else "")
             if job.ended and isinstance(job.result, Written):
                 _written(on, job.result)
 
 
 def _form(on: Source) -> None:
-    usual, kept = Recipe(), {"min_value": 1, "max_value": MOST, "width": 150, "persist_state": "session"}
+    usual, limits = Recipe(), {"min_value": 1, "max_value": MOST, "width": 150, "persist_state": "session"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        users = st.number_input("Users", value=usual.users, key="writing_users", **kept)
-        tasks = st.number_input("Tasks of each", value=usual.tasks, key="writing_tasks", **kept)
-        questions = st.number_input("Questions to each", value=usual.questions, key="writing_questions", **kept)
+        users = st.number_input("Users", value=usual.users, key="writing_users", **limits)
+        tasks = st.number_input("Tasks of each", value=usual.tasks, key="writing_tasks", **limits)
+        questions = st.number_input("Questions to each", value=usual.questions, key="writing_questions", **limits)
     about = st.text_area(
         "What the texts are about",
         key=f"writing_about_{on.name}",

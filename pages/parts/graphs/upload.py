@@ -80,7 +80,7 @@ def _look(file, format: str, columns: str) -> list[tuple[str, str, str]]:
 
     def work(job: Job) -> list[tuple[str, str, str]]:
         with tempfile.TemporaryDirectory() as folder:
-            source = _source(kept(file, Path(folder)), format, columns)
+            source = _source(saved_upload(file, Path(folder)), format, columns)
             return list(islice(source.read(reading(job)), LOOKED_AT))
 
     job = looked_at("upload_looked", (file.file_id, format, columns), work)
@@ -94,7 +94,7 @@ def _source(path: Path, format: str, columns: str) -> TripleFile:
     return TripleFile(path, format, columns_of(columns) if columns else None, MOST_TEXT, keep=False)
 
 
-def kept(file, folder: Path) -> Path:
+def saved_upload(file, folder: Path) -> Path:
     """The upload as a file of its own name, made harmless, in `folder`."""
     path = folder / (re.sub(r"[^\w.\- ]", "_", Path(file.name).name).lstrip(".")[-LONGEST_FILE_NAME:] or "upload.txt")
     with open(path, "wb") as out:
@@ -138,7 +138,7 @@ def _form(file, rows: list[tuple[str, str, str]], format: str, columns: str) -> 
 
 def _start(file, name: str, way: str, format: str, columns: str) -> None:
     folder = temporary_folder()
-    source = _source(kept(file, folder), format, columns)
+    source = _source(saved_upload(file, folder), format, columns)
 
     def work(job: Job) -> str:
         try:

@@ -11,7 +11,7 @@ from core.datasets import datasets, keep_set
 from core.datasets.fit import OWN, fit, rows_fit
 from core.datasets.own import KIND, added_sets, clean_name, remove_set
 from core.errors import HopscopeError
-from pages.parts.graphs.upload import kept
+from pages.parts.graphs.upload import saved_upload
 from pages.parts.graphs.ways import go_on, ways_on
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.question_file import Chosen, choose_questions
@@ -30,7 +30,7 @@ def add_questions() -> None:
         _form(chosen)
     if error := st.session_state.pop("questions_error", None):
         st.error(plain(error))
-    _kept(file)
+    _save(file)
     _added()
 
 
@@ -88,14 +88,14 @@ def _keep(file, title: str, graph: str, **how: str) -> None:
     """Keep the file as a set; what stands in the way is told on the next drawing."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            known = keep_set(kept(file, Path(folder)), clean_name(title), title, graph, **how)
+            known = keep_set(saved_upload(file, Path(folder)), clean_name(title), title, graph, **how)
         except HopscopeError as error:
             st.session_state.questions_error = str(error)
             return
     st.session_state.questions_added = (known.name, file.file_id)
 
 
-def _kept(file) -> None:
+def _save(file) -> None:
     """Says that the last file was kept and leads on, until another file is chosen or the set is removed."""
     name, of = st.session_state.get("questions_added", ("", ""))
     added = added_sets().get(name)

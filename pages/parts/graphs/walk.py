@@ -123,14 +123,14 @@ def _here(graph: Any, node: int) -> None:
         return
     step_codes = graph.triples(edges)[1] * 2 + ~forward
     chosen = _filter(graph, step_codes)
-    kept = np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(step_codes == chosen)
-    pages = max(1, -(-len(kept) // PAGE))
+    chosen_edges = np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(step_codes == chosen)
+    pages = max(1, -(-len(chosen_edges) // PAGE))
     page = min(st.session_state.get("walk_page", 0), pages - 1)
-    rows = kept[page * PAGE : (page + 1) * PAGE]
-    around = neighbours[kept[page * PAGE :]]
-    _picture(graph, node, around[: ROOM * 4], len(np.setdiff1d(neighbours[kept], [node])))
+    rows = chosen_edges[page * PAGE : (page + 1) * PAGE]
+    around = neighbours[chosen_edges[page * PAGE :]]
+    _picture(graph, node, around[: ROOM * 4], len(np.setdiff1d(neighbours[chosen_edges], [node])))
     _table(graph, neighbours[rows], edges[rows], forward[rows])
-    _pager(page, pages, len(kept))
+    _pager(page, pages, len(chosen_edges))
 
 
 def _filter(graph: Any, step_codes: np.ndarray) -> int:

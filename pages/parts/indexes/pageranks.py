@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.datasets import dataset_of
 from core.errors import HopscopeError
-from core.evaluation.pagerank.methods import RANDOM, MethodComparison, MethodConfig, compare, kept
+from core.evaluation.pagerank.methods import RANDOM, MethodComparison, MethodConfig, compare, saved_comparisons
 from core.evaluation.pagerank.plot import PUBLISHED, SOURCE, method_figure
 from core.evaluation.pagerank.trials import expected, no_room, unfit
 from core.indexes.place import index_folder
@@ -46,16 +46,16 @@ INTRO = (
 def pageranks(graph: Any) -> None:
     """The form, the work as it goes, and the last comparison."""
     st.write(INTRO)
-    wish = _form(graph)
+    config = _form(graph)
     key = f"pageranks-{graph.digest}"
     jobs = engine().preparing
-    if wish is not None:
-        jobs.start(key, lambda: Job(key, lambda job: compare(graph, wish, job.tell, job.check)), again=True)
+    if config is not None:
+        jobs.start(key, lambda: Job(key, lambda job: compare(graph, config, job.tell, job.check)), again=True)
     job = jobs.get(key)
     if job is not None:
         _working(job)
     try:
-        known = kept(graph)
+        known = saved_comparisons(graph)
     except HopscopeError as error:
         st.error(plain(str(error)))
         known = []
@@ -160,10 +160,10 @@ def _chosen(known: list[MethodComparison]) -> MethodComparison:
 
 
 def _label(one: MethodComparison) -> str:
-    wish, asked = one.wish, one.rows[0].questions
-    source = "random entities" if wish.source == RANDOM else f"questions of {wish.source}"
-    way = "" if wish.direction == "graph" else f", edges followed {WAYS[wish.direction]}"
-    return f"{asked:,} {source}, seed {wish.seed}, the best {wish.keep:,}, damping {wish.damping:g}{way}, recall aimed at {wish.recall:g}"
+    plan, asked = one.config, one.rows[0].questions
+    source = "random entities" if plan.source == RANDOM else f"questions of {plan.source}"
+    way = "" if plan.direction == "graph" else f", edges followed {WAYS[plan.direction]}"
+    return f"{asked:,} {source}, seed {plan.seed}, the best {plan.keep:,}, damping {plan.damping:g}{way}, recall aimed at {plan.recall:g}"
 
 
 def _shown(one: MethodComparison) -> None:

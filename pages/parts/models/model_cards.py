@@ -110,5 +110,5 @@ def _fetch(name: str) -> None:
 
 def _fetching(info: ModelInfo, job: Job) -> None:
     """The progress of a fetch, and how it ended."""
-    kept = "Cancelled. What was fetched so far is kept; “Fetch” goes on from there."
-    working(job, info.name, kept if job.status != DONE and not info.present else "")
+    note = "Cancelled. What was fetched so far is kept; “Fetch” goes on from there."
+    working(job, info.name, note if job.status != DONE and not info.present else "")

@@ -89,8 +89,8 @@ def _show_reply(reply: Reply, seconds: float | None) -> None:
             st.text(reply.thought)
     timed = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought  # a thought comes before the first piece
     speed = f" · {(reply.tokens_out - 1) / seconds:.1f} tokens a second" if timed and seconds and reply.tokens_out > 1 else ""
-    kept = " · remembered from before" if reply.cached else ""
-    st.caption(f"{reply.tokens_in:,} tokens read, {reply.tokens_out:,} written{speed}{kept}")
+    remembered = " · remembered from before" if reply.cached else ""
+    st.caption(f"{reply.tokens_in:,} tokens read, {reply.tokens_out:,} written{speed}{remembered}")
 
 
 def _scorer(info: ModelInfo) -> None:

@@ -16,7 +16,7 @@ from core.questions.reading import FORMATS, rows_with_graphs
 from core.questions.table import EXAMPLE, GOLD_EXAMPLE
 from core.runtime.jobs import Job
 from pages.parts.graphs.looking import looked_at, reading
-from pages.parts.graphs.upload import kept
+from pages.parts.graphs.upload import saved_upload
 from pages.parts.shared.text import many, plain
 
 PREVIEWED = 8
@@ -95,7 +95,7 @@ def _look(name: str, file, format: str, columns: str, documents: bool) -> Job:
         if file.size > MOST_FILE:
             raise BadInput(f"{file.name} is larger than {size_text(MOST_FILE)}.")
         with tempfile.TemporaryDirectory() as folder:
-            path = kept(file, Path(folder))
+            path = saved_upload(file, Path(folder))
             gold = GOLD if documents else ()
             found = read_file(path, format=format, most=MOST_TEXT, columns=columns, tell=reading(job), gold=gold)
             return found, 0 if documents else rows_with_graphs(path, MOST_TEXT, reading(job, "Looking for graphs"))

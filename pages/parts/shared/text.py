@@ -6,12 +6,12 @@ import re
 
 _MARKED = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:&@^=])")
 _LINKED = re.compile(r"(https?://|www(?=\.)|@(?=[\w-]))", re.IGNORECASE)  # what becomes a link even where every letter is escaped
-_APART = "\u2060"  # takes no room, and ends a line nowhere
+_JOINER = "\u2060"  # takes no room, and ends a line nowhere
 
 
 def plain(text: str) -> str:
     """`text` so that Streamlit's Markdown shows it letter by letter."""
-    return _MARKED.sub(r"\\\1", _LINKED.sub(rf"\1{_APART}", " ".join(str(text).split())))
+    return _MARKED.sub(r"\\\1", _LINKED.sub(rf"\1{_JOINER}", " ".join(str(text).split())))
 
 
 def many(count: int, what: str, more: str = "") -> str:

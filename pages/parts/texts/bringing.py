@@ -16,7 +16,7 @@ from core.errors import BadInput, HopscopeError
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import DONE, Job
 from core.sharing import shared
-from pages.parts.graphs.upload import kept
+from pages.parts.graphs.upload import saved_upload
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
@@ -31,7 +31,7 @@ NEW = ""
 AT_WORK, TROUBLE = "texts_bring_job", "texts_trouble"
 TAKEN = "texts_bring_taken"  # the last job whose texts were chosen when they had been read
 ROUND = "texts_round"  # counts the times that files were taken, as the choice of files is empty after each
-TOLD = 20  # sentences on what was left out that are shown
+SHOWN_NOTES = 20  # sentences on what was left out that are shown
 LONGEST = 40  # characters of a name
 
 
@@ -101,7 +101,7 @@ def start(files: list, name: str, title: str = "", columns: Columns | None = Non
     for number, file in enumerate(files):
         place = folder / str(number)
         place.mkdir()
-        paths.append(kept(file, place))
+        paths.append(saved_upload(file, place))
 
     def work(job: Job) -> Brought:
         try:
@@ -134,10 +134,10 @@ def _watch(job: Job) -> None:
         f"{brought.known:,} there already" if brought.known else "",
     ]
     st.success(plain(f"{brought.corpus.title}: {', '.join(filter(None, parts))}."), icon=":material/check_circle:")
-    for text in brought.notes[:TOLD]:
+    for text in brought.notes[:SHOWN_NOTES]:
         st.warning(plain(text), icon=":material/rule:")
-    if len(brought.notes) > TOLD:
-        st.caption(f"And {len(brought.notes) - TOLD:,} more such things.")
+    if len(brought.notes) > SHOWN_NOTES:
+        st.caption(f"And {len(brought.notes) - SHOWN_NOTES:,} more such things.")
     st.button("Go on to its graph", key="texts_go", type="primary", icon=":material/hub:", on_click=_open, args=(brought.corpus.name,))
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.builds import Build, Status, build, status
 from core.builds.cost import cost
-from core.builds.report import UNREAD
+from core.builds.report import UNREADABLE
 from core.builds.run import place
 from core.builds.shipped import ShippedBuild, Unasked, builds_of, ships
 from core.corpus import Corpus
@@ -23,7 +23,7 @@ from pages.parts.texts.graph_view import look
 from pages.parts.texts.kinds import chosen_build
 
 _ended: list[str] = []  # the builds that have ended here, as each may have made others cheaper
-COST_KEPT = 600.0  # seconds after which what a build will cost is counted anew
+COST_SECONDS = 600.0  # seconds after which what a build will cost is counted anew
 
 
 def builds(corpus: Corpus) -> None:
@@ -33,7 +33,7 @@ def builds(corpus: Corpus) -> None:
     now = status(corpus, one)
     if now.serves:
         graph = _opened(corpus, one)
-        if graph is not None and (graph.n_nodes or not _unread(now)):  # that nothing was found cannot be said of what was not read
+        if graph is not None and (graph.n_nodes or not _unreadable(now)):  # that nothing was found cannot be said of what was not read
             if not now.current:
                 st.caption(
                     "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is whole."
@@ -58,7 +58,7 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
         if at_work:
             st.badge("waiting" if job.status == WAITING else "being built", color="orange", icon=":material/construction:")
         elif now.current:
-            if _unread(now):
+            if _unreadable(now):
                 st.badge("built with gaps", color="orange", icon=":material/warning:")
             else:
                 st.badge("built", color="green", icon=":material/check:")
@@ -67,12 +67,12 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
         else:
             st.badge("of earlier documents" if now.built else "not built", color="gray")
         if now.current and not at_work:
-            _told(now)
+            _facts(now)
     if not now.current or at_work:
         st.caption(plain(now.build.line.words()))
         if not at_work:
             _start(corpus, now, job)
-    elif _unread(now):
+    elif _unreadable(now):
         _gaps(corpus, now)
     if job is not None:
         ended = "Cancelled. What was read is kept, and building goes on from there." if job.status == CANCELLED and not now.current else ""
@@ -96,14 +96,14 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         _counted(counting)
         return
     known = counting.result
-    kept = bool(known.chunks) and not known.missing
-    told = (
+    complete = bool(known.chunks) and not known.missing
+    sentence = (
         " ".join(["What the chunks tell is kept from before.", *known.later, *known.time()])
-        if kept and _reads(now.build)
+        if complete and _reads(now.build)
         else known.words()
     )
-    st.write(plain(told))
-    absent = _absent(now.build, kept)
+    st.write(plain(sentence))
+    absent = _absent(now.build, complete)
     for how in absent:
         st.text(how)
     if not absent:
@@ -113,15 +113,17 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
 
 def _gaps(corpus: Corpus, now: Status) -> None:
     """How many replies the graph lacks, and the button that asks for them again."""
-    unread = _unread(now)
-    st.warning(f"{many(unread, 'reply', 'replies')} of the language model could not be read; the graph lacks what they would have added.")
+    unreadable = _unreadable(now)
+    st.warning(
+        f"{many(unreadable, 'reply', 'replies')} of the language model could not be read; the graph lacks what they would have added."
+    )
     st.button("Build again", key=_button(now), type="primary", icon=":material/refresh:", on_click=start, args=(corpus, now.build))
     st.caption("Only these replies are asked for again.")
 
 
-def _unread(now: Status) -> int:
+def _unreadable(now: Status) -> int:
     """How many replies the build that is there could not read, and would ask for again; none where it came with the texts."""
-    return 0 if not now.current or now.report.get("shipped") else sum(now.report.get("counts", {}).get(what, 0) for what in UNREAD)
+    return 0 if not now.current or now.report.get("shipped") else sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE)
 
 
 def _button(now: Status) -> str:
@@ -133,15 +135,15 @@ def _reads(one: Build) -> bool:
     return any(operator.stage == "extract" for operator in one.line)
 
 
-def _absent(one: Build, kept: bool) -> list[str]:
-    """How to get the models that it asks and that are not here; language models only where not all they would tell is `kept`."""
+def _absent(one: Build, complete: bool) -> list[str]:
+    """How to get the models that it asks and that are not here; language models only where not all they would tell is `complete`."""
     models = [engine().models.info(name) for name in one.line.models()]
-    return [model.how_to_get for model in models if not model.present and not (kept and model.kind == "chat")]
+    return [model.how_to_get for model in models if not model.present and not (complete and model.kind == "chat")]
 
 
 def _counting(corpus: Corpus, one: Build) -> Job:
     """The job that counts what a build will cost, anew where a build has ended since."""
-    key = f"cost-{corpus.digest}-{one.id}-{len(_ended)}-{time.time() // COST_KEPT:.0f}"
+    key = f"cost-{corpus.digest}-{one.id}-{len(_ended)}-{time.time() // COST_SECONDS:.0f}"
     return engine().jobs.start(key, lambda: Job(key, lambda job: cost(corpus, one, engine().models, job.check)))
 
 
@@ -185,7 +187,7 @@ def _watch(corpus: Corpus, one: Build, shown: bool) -> None:
         st.rerun()
 
 
-def _told(now: Status) -> None:
+def _facts(now: Status) -> None:
     """What the build told of itself: time, language model, and what could not be read."""
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
     took, came = sum(now.report.get("seconds", {}).values()), now.report.get("shipped")
@@ -197,8 +199,8 @@ def _told(now: Status) -> None:
     st.caption(plain("  ·  ".join(parts)), width="content")
     if came:
         st.caption(plain(f"It came with these texts. {ShippedBuild.of(came).words()}."))
-    unread = sum(counts.get(what, 0) for what in UNREAD)
-    problems = [f"{many(unread, 'reply', 'replies')} could not be read"] if unread and came else []
+    unreadable = sum(counts.get(what, 0) for what in UNREADABLE)
+    problems = [f"{many(unreadable, 'reply', 'replies')} could not be read"] if unreadable and came else []
     problems += (
         [f"{many(counts['dropped'], 'fact')} left out: without a name, or with one that is not in the chunk"]
         if counts.get("dropped")

@@ -92,5 +92,5 @@ def about(corpus: Corpus) -> None:
     graphs: dict[str, dict[str, None]] = {}
     for came in shipped(corpus):
         graphs.setdefault(came.words(), {})[KINDS[find(came.build).graph]] = None
-    for told, kinds in graphs.items():
-        st.caption(plain(f"Comes with it: {', '.join(kinds)}. {told}."))
+    for title, kinds in graphs.items():
+        st.caption(plain(f"Comes with it: {', '.join(kinds)}. {title}."))

@@ -62,12 +62,12 @@ def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
         words = many(int(counts[row]), "entity", "entities") + (f" in {many(inner, 'part')}" if inner else "")
         tiles.append({"row": row, "title": community_title(table, row), "words": words, "size": int(counts[row]), "heat": round(share)})
     show(tiles, "Map of communities", lambda row: _open(graph, row, set(drawn.tolist())))
-    told = (
+    caption = (
         f"The {len(drawn)} largest of {len(rows):,} communities."
         if len(rows) > len(drawn)
         else f"{many(len(rows), 'community', 'communities')}."
     )
-    st.caption(f"{told} The stronger the colour, the higher its rating." if np.ptp(ratings) else told)
+    st.caption(f"{caption} The stronger the colour, the higher its rating." if np.ptp(ratings) else caption)
 
 
 def _open(graph: Graph, row: int, drawn: set[int]) -> None:

@@ -47,8 +47,8 @@ def entity(graph: Graph, node: int) -> None:
             st.badge(plain(kind), color="blue")
     _grouped(graph, node)
     row, tree = own_chunks(graph, [node]).get(node), is_tree(graph)
-    told, related = st.columns(2, gap="large") if graph.degree(node) else (st.container(), None)
-    with told:
+    described, related = st.columns(2, gap="large") if graph.degree(node) else (st.container(), None)
+    with described:
         if row is not None:
             passage(graph.columns.chunks, row)
         else:
@@ -157,14 +157,14 @@ def _weights(graph: Graph) -> np.ndarray:
 
 def _passages(graph: Graph, node: int) -> None:
     """The chunks that tell of it, those that name it first."""
-    told, name, chunks = chunks_of(graph, "nodes")[node], graph.node_name(node), graph.columns.chunks
-    if chunks is None or not len(told):
+    rows_of_node, name, chunks = chunks_of(graph, "nodes")[node], graph.node_name(node), graph.columns.chunks
+    if chunks is None or not len(rows_of_node):
         return
-    st.markdown(f"**{'Rests on' if of_chunks(graph) else 'Told in'} {many(len(told), 'chunk')}**")
-    shown = page_of(PASSAGE_PAGE, len(told), PASSAGES)
-    rows = told[shown.start : shown.stop].tolist()
+    st.markdown(f"**{'Rests on' if of_chunks(graph) else 'Told in'} {many(len(rows_of_node), 'chunk')}**")
+    shown = page_of(PASSAGE_PAGE, len(rows_of_node), PASSAGES)
+    rows = rows_of_node[shown.start : shown.stop].tolist()
     for row in rows:
         passage(chunks, row, "" if of_chunks(graph) else name)
     if not of_chunks(graph) and not any(pattern(name).search(text) for text in chunks.texts("text", rows)):
         st.caption("The name does not stand in these chunks letter by letter: the texts spell it in other ways.")
-    pager(PASSAGE_PAGE, shown, len(told), PASSAGES, "Chunks")
+    pager(PASSAGE_PAGE, shown, len(rows_of_node), PASSAGES, "Chunks")

@@ -16,7 +16,7 @@ SHOWN = 160  # characters of a description
 def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
     """Draw some nodes; `name` tells the table from others of this graph."""
     key = f"texts-{name}-{graph.digest[:8]}-{nodes[0]}-{len(nodes)}"
-    told, bare = chunks_of(graph, "nodes"), of_chunks(graph)
+    chunk_lists, bare = chunks_of(graph, "nodes"), of_chunks(graph)
 
     def clicked() -> None:
         cells = st.session_state[key]["selection"]["cells"]
@@ -27,7 +27,7 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
         "Name": [label(graph, int(node)) for node in nodes],
         "Type": _types(graph, nodes),
         "Relations": graph.degrees(nodes).tolist(),
-        "Chunks": [] if bare else (told.indptr[nodes + 1] - told.indptr[nodes]).tolist(),
+        "Chunks": [] if bare else (chunk_lists.indptr[nodes + 1] - chunk_lists.indptr[nodes]).tolist(),
         "Text" if bare else "Description": [shorten(text, SHOWN) for text in node_texts(graph, nodes)],
     }
     st.dataframe(

@@ -128,8 +128,8 @@ def _telling(graph: Graph, typed: str) -> np.ndarray:
     words, chunks, nodes = " ".join(typed.split()), graph.columns.chunks, graph.columns.nodes
     rows = found(f"chunks of {graph.digest}", words, ("title", "text"), chunks)
     leaf = [node for id in chunks.texts("id", rows) for node in graph.nodes_named(id)]
-    told = found(f"nodes of {graph.digest}", words, ("description",), nodes)
-    return np.unique(np.concatenate([np.array(leaf, np.int64), told]))
+    described = found(f"nodes of {graph.digest}", words, ("description",), nodes)
+    return np.unique(np.concatenate([np.array(leaf, np.int64), described]))
 
 
 def _type(graph: Graph) -> str | None:

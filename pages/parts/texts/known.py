@@ -10,7 +10,7 @@ from core.corpus import Corpus, bring_questions, corpora
 from core.corpus.corpus import KIND
 from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
-from pages.parts.graphs.upload import kept
+from pages.parts.graphs.upload import saved_upload
 from pages.parts.shared.people import barred
 from pages.parts.shared.question_file import Chosen, choose_questions
 from pages.parts.shared.text import many, plain
@@ -38,7 +38,7 @@ def _keep(name: str, chosen: Chosen) -> None:
     """Keep a file's questions, and say what came of it."""
     folder = temporary_folder()
     try:
-        brought = bring_questions(name, kept(chosen.file, folder), format=chosen.format, columns=chosen.columns)
+        brought = bring_questions(name, saved_upload(chosen.file, folder), format=chosen.format, columns=chosen.columns)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
@@ -52,9 +52,9 @@ def _keep(name: str, chosen: Chosen) -> None:
 
 def _said(name: str) -> None:
     """What came of the last file, while the same texts are looked at."""
-    of, sentence, told = st.session_state.get(SAID, ("", "", ()))
+    of, sentence, notes = st.session_state.get(SAID, ("", "", ()))
     if of != name:
         return
     st.success(plain(sentence), icon=":material/check_circle:")
-    for text in told:
+    for text in notes:
         st.warning(plain(text), icon=":material/rule:")

@@ -16,8 +16,8 @@ def pager(key: str, shown: range, total: int, size: int, what: str, hint: str = 
     """Which rows are shown, and the buttons to the others."""
     page, last = shown.start // size, max(0, -(-total // size) - 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        told = f"{what} {shown.start + 1:,} to {shown.stop:,} of {total:,}." if last else f"{total:,} in all."
-        st.caption(f"{told} {hint}".strip(), width="stretch")
+        sentence = f"{what} {shown.start + 1:,} to {shown.stop:,} of {total:,}." if last else f"{total:,} in all."
+        st.caption(f"{sentence} {hint}".strip(), width="stretch")
         if last:
             _button("Earlier", "chevron_left", key, page - 1, page == 0)
             _button("Later", "chevron_right", key, page + 1, page == last)

@@ -166,13 +166,13 @@ def test_an_encoder_tells_its_best_as_it_goes(kit):
     class Halves:
         """Encodes the texts in two halves: one is a text that equals the question, the other is not."""
 
-        heard = True
+        received = True
 
-        def encode(self, texts, check=None, heard=None):
+        def encode(self, texts, check=None, received=None):
             vectors = np.array([[1.0, 0.0] if text == "right" else [0.6, 0.8] for text in texts], np.float32)
-            if heard:
-                heard(list(texts[:2]), vectors[:2])
-                heard(list(texts[2:]), vectors[2:])
+            if received:
+                received(list(texts[:2]), vectors[:2])
+                received(list(texts[2:]), vectors[2:])
             return vectors
 
     told = []

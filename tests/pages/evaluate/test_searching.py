@@ -43,9 +43,9 @@ def at(films, tmp_path, monkeypatch):
 
     def hunt(engine, sets, sample, later, later_sample, **wishes):
         asked.append((sets, sample, later, later_sample, wishes))
-        return verdict.hunt(engine, str(tune), sample, str(unseen) if later else "", later_sample, graph=str(films.folder), **wishes)
+        return verdict.plan_search(engine, str(tune), sample, str(unseen) if later else "", later_sample, graph=str(films.folder), **wishes)
 
-    monkeypatch.setattr(searching, "hunt", hunt)
+    monkeypatch.setattr(searching, "plan_search", hunt)
     made = AppTest.from_file(str(ROOT / "pages" / "evaluate.py"), default_timeout=90).run()
     made.asked = asked
     yield made

@@ -187,7 +187,7 @@ def test_names_of_uploads_are_made_harmless(tmp_path):
 
     for name in ("../../etc/passwd", "..", "", "a" * 300 + ".tsv.gz", "ü <b>.tsv"):
         file = SimpleNamespace(name=name, seek=lambda at: None, read=lambda size=-1: b"")
-        path = upload.kept(file, tmp_path)
+        path = upload.saved_upload(file, tmp_path)
         assert path.parent == tmp_path and path.is_file() and path.name.endswith(name[-4:] if "tsv" in name else "")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import BadInput, Cancelled, HopscopeError, StoreError
 from core.evaluation.pagerank import methods as comparing
-from core.evaluation.pagerank.methods import FILE, KEPT, MethodConfig, compare, kept, starts
+from core.evaluation.pagerank.methods import FILE, HISTORY, MethodConfig, compare, saved_comparisons, starts
 from core.graph.building.build import build
 from core.indexes.place import index_folder
 from core.io import digests
@@ -51,13 +51,13 @@ def test_a_comparison_is_measured_and_kept(films, asked):
     # all five nodes hang together; Ann is among the best three of both films, Ben is no node: (1 + 1/2) / 2
     assert (exact.recall, exact.answer_recall, exact.components, exact.questions) == (1.0, 0.75, 1.0, 2)
     assert push.ran == "relaxation" and not exact.ran and push.recall == 1.0 and 0 < push.median_ms <= push.p95_ms
-    assert kept(films) == [done]
+    assert saved_comparisons(films) == [done]
 
 
 def test_the_newest_comes_first_and_the_oldest_go(films):
-    for seed in range(KEPT + 2):
+    for seed in range(HISTORY + 2):
         compare(films, MethodConfig(("auto",), count=1, seed=seed), told, go_on)
-    assert [one.wish.seed for one in kept(films)] == list(range(KEPT + 1, 1, -1))
+    assert [one.config.seed for one in saved_comparisons(films)] == list(range(HISTORY + 1, 1, -1))
 
 
 def test_nothing_to_compare_is_a_sentence_and_keeps_nothing(films, asked, tmp_path):
@@ -73,25 +73,25 @@ def test_nothing_to_compare_is_a_sentence_and_keeps_nothing(films, asked, tmp_pa
 
     with pytest.raises(Cancelled):
         compare(films, MethodConfig(("auto",)), told, cancelled)
-    assert kept(films) == [] and not (index_folder(films) / FILE).exists()
+    assert saved_comparisons(films) == [] and not (index_folder(films) / FILE).exists()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 1}', '{"version": 1, "comparisons": [{"wish": {}}]}'])
 def test_a_damaged_file_is_named(films, text):
     (index_folder(films) / FILE).write_text(text, "utf-8")
     with pytest.raises(StoreError, match=FILE):
-        kept(films)
+        saved_comparisons(films)
 
 
 def test_what_another_version_kept_is_let_go(films):
     file = index_folder(films) / FILE
     file.write_text(json.dumps({"version": 0}), "utf-8")
-    assert kept(films) == []
+    assert saved_comparisons(films) == []
     compare(films, MethodConfig(("auto",), count=1), told, go_on)
     known = digests.check_marked(json.loads(file.read_text("utf-8")))
     del known["comparisons"][0]["rows"][0]["edges"]
     file.write_text(json.dumps(known), "utf-8")
-    assert kept(films) == []
+    assert saved_comparisons(films) == []
 
 
 def test_what_was_kept_before_the_chosen_method_was_recorded_still_opens(films):
@@ -102,7 +102,7 @@ def test_what_was_kept_before_the_chosen_method_was_recorded_still_opens(films):
     row["method"] = "push"
     del row["ran"]
     file.write_text(json.dumps(known), "utf-8")
-    assert [(row.method, row.ran) for row in kept(films)[0].rows] == [("push", "")]
+    assert [(row.method, row.ran) for row in saved_comparisons(films)[0].rows] == [("push", "")]
 
 
 def stuck(folder, digest, wish, progress, check):
@@ -132,4 +132,4 @@ def test_a_cancel_takes_effect_in_the_middle_of_a_method(films, monkeypatch):
 
     with pytest.raises(Cancelled):
         compare(films, MethodConfig(("auto",)), lambda text, share=None: said.append(text), check)
-    assert kept(films) == []
+    assert saved_comparisons(films) == []

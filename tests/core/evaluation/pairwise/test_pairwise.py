@@ -119,20 +119,20 @@ def test_a_lean_to_a_place_is_told_and_few_verdicts_are_no_lean():
     one_place, steady = [("second", "second")] * 32, [("first", "second"), ("second", "first")] * 32
     lean = Tally(("a", "b"), told(*one_place, *steady), 96, "x")  # 64 of 96 agree, of which 4/9 = 43 would by chance
     assert lean.doubts() == ("The judge preferred the second place in 128 of 192: read its verdicts with care.",)
-    assert lean.by_chance("overall") == pytest.approx(4 / 9) and lean.tells("overall")
+    assert lean.by_chance("overall") == pytest.approx(4 / 9) and lean.decides("overall")
     tied = Tally(("a", "b"), told(*[("tie", "tie")] * 3), 3, "x")
-    assert tied.doubts() == ("The judge called all 6 a tie: its verdicts tell nothing apart.",) and not tied.tells("overall")
+    assert tied.doubts() == ("The judge called all 6 a tie: its verdicts tell nothing apart.",) and not tied.decides("overall")
 
 
 def test_orders_that_agree_no_more_than_by_chance_rank_nobody():
     same = [("first", "second"), ("second", "first")]  # each place half of the time: half of the pairs agree by chance
     few = Tally(("a", "b"), told(*same), 2, "x")
-    assert few.doubts() == ("2 pairs are too few to tell the judge's verdicts from chance.",) and not few.tells("overall")
+    assert few.doubts() == ("2 pairs are too few to tell the judge's verdicts from chance.",) and not few.decides("overall")
     assert Tally(("a", "b"), told(*same[:1]), 1, "x").doubts() == ("One pair is too few to tell the judge's verdicts from chance.",)
     assert Tally(("a", "b"), told(*same * 3), 6, "x").doubts() == ()  # 1/64 by chance
     lots = Tally(("a", "b"), told(*same, ("first", "first"), ("second", "second"), *same), 6, "x")
     verdict = "Asked in both orders, the judge gives the same verdict on 4 of 6 pairs, no more than by chance: its verdicts say nothing."
-    assert lots.doubts() == (verdict,) and not lots.tells("overall")
+    assert lots.doubts() == (verdict,) and not lots.decides("overall")
     first = Tally(("a", "b"), told(("first", "first"), ("first", "first")), 2, "x")
     assert "on 0 of 2 pairs" in first.doubts()[0] and first.by_chance("overall") == 0
 
@@ -149,7 +149,7 @@ def test_a_small_model_that_always_takes_the_second_place_ranks_nobody(work):
     judge = Judge(lambda first, second: REPLIED[first.split()[0]])
     tally = judged(work(judge, ("Bob is", "Tim is"), ("Tim was", "Bob was")))
     (doubt,) = tally.doubts()
-    assert "gives the same verdict on 0 of 2 pairs" in doubt and not any(map(tally.tells, CRITERIA))
+    assert "gives the same verdict on 0 of 2 pairs" in doubt and not any(map(tally.decides, CRITERIA))
     page = page_html(tally, {"a": Called("A"), "b": Called("B")})
     assert page.index("its verdicts say nothing") < page.index("<details") < page.index("picture-overall")
 

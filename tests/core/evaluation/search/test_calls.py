@@ -15,7 +15,7 @@ from core.evaluation.runs.row import asking
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.search import Search
 from core.evaluation.search.space_texts import text_space
-from core.evaluation.search.trial import BEATEN, Trial
+from core.evaluation.search.trial import DOMINATED, Trial
 from core.evaluation.search.verdict import SearchPlan
 from core.instances.catalogue import find
 from core.models.base import Reply
@@ -73,8 +73,8 @@ def search(tmp_path, monkeypatch):
 
     def make(calls, quality="passage_recall"):
         lines = text_space(models, ("published", "llm"), tmp_path / "space.toml")
-        wish = SearchConfig(plan, lines, quality, "tokens", 1e6, 2, calls)
-        return Search(wish, engine.environment, asking(engine, plan))
+        config = SearchConfig(plan, lines, quality, "tokens", 1e6, 2, calls)
+        return Search(config, engine.environment, asking(engine, plan))
 
     return make, chat
 
@@ -95,7 +95,7 @@ def test_for_what_is_answered_each_line_asks_for_an_answer(search):
     make, chat = search
     points = run(make(100, "accuracy"))
     assert [point.tried.calls for point in points] == [2, 3] and chat.replies == 5
-    assert points[0].tried.quality == 1 and points[1].tried.stopped == BEATEN  # no better, and dearer, after one question
+    assert points[0].tried.quality == 1 and points[1].tried.stopped == DOMINATED  # no better, and dearer, after one question
 
 
 def test_a_search_ends_with_its_calls_and_goes_on_with_more(search):
@@ -120,20 +120,20 @@ def test_without_a_call_nothing_may_ask(search):
 
 def test_unseen_questions_are_left_out_where_too_few_calls_are_left(search):
     make, _ = search
-    hunted = SearchPlan(make(7), make(7).wish.tuning)
-    points = run(hunted.search)
-    assert "about 6 times, and of 7 calls 3 are left" in hunted.unjudged(points[1:])  # of LINE 1, of points 2, on two questions
-    assert hunted.unjudged(()) == "" and SearchPlan(hunted.search).unjudged(points) == ""
+    planned = SearchPlan(make(7), make(7).config.tuning)
+    points = run(planned.search)
+    assert "about 6 times, and of 7 calls 3 are left" in planned.unjudged(points[1:])  # of LINE 1, of points 2, on two questions
+    assert planned.unjudged(()) == "" and SearchPlan(planned.search).unjudged(points) == ""
 
 
 def test_a_line_that_brings_no_passage_has_none_of_the_gold_ones(search):
     """It is none of the best, and ends no search; a question that has no gold passage does."""
     made = search[0](20)
-    trial = Trial(made.wish.tuning, "passage_recall", "tokens", 500.0, made.environment, made.ask)
+    trial = Trial(made.config.tuning, "passage_recall", "tokens", 500.0, made.environment, made.ask)
     alone = parse_line("BuiltGraph(build='chunks') >> Answer(prompt='question-in-words')")
     tried = trial(alone, Job("", lambda job: None))
     assert (tried.quality, tried.asked, tried.stopped, tried.failed) == (0.0, 2, "", 0)
-    bare = tuple(replace(one, question=replace(one.question, gold=())) for one in made.wish.tuning.drawn)
-    trial = replace(trial, plan=replace(made.wish.tuning, drawn=bare))
+    bare = tuple(replace(one, question=replace(one.question, gold=())) for one in made.config.tuning.drawn)
+    trial = replace(trial, plan=replace(made.config.tuning, drawn=bare))
     with pytest.raises(BadInput, match="No question of the sample"):
         trial(alone, Job("", lambda job: None))

@@ -9,9 +9,9 @@ import pytest
 from core.errors import BadInput, BadParameter, Cancelled, ModelFailed
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import Point, front
-from core.evaluation.search.search import Search, _kept, _points, _study
+from core.evaluation.search.search import Search, _finished_trials, _points, _study
 from core.evaluation.search.space import space
-from core.evaluation.search.trial import BEATEN, OVER_BUDGET, Trial, Tried
+from core.evaluation.search.trial import DOMINATED, OVER_BUDGET, Trial, Tried
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
 from core.sources import GraphSource
@@ -56,11 +56,11 @@ def found(bench, kit, tmp_path, monkeypatch):
     file = tmp_path / "space.toml"
     file.write_text(SPACE, "utf-8")
 
-    def make(budget=500.0, trials=12, seed=0, file=file, **wishes):
+    def make(budget=500.0, trials=12, seed=0, file=file, **options):
         plan = bench.plan(questions=bench.questions[:3], model=False, cold=True, seed=seed)
-        wish = SearchConfig(plan, space(bench.models, file=file), "reader_hit@1", "tokens", budget, trials, **wishes)
+        config = SearchConfig(plan, space(bench.models, file=file), "reader_hit@1", "tokens", budget, trials, **options)
         return Search(
-            wish, bench.engine.environment, lambda drawn: bench.engine.ask(GraphSource.of(kit.graph), drawn.question, model=False)
+            config, bench.engine.environment, lambda drawn: bench.engine.ask(GraphSource.of(kit.graph), drawn.question, model=False)
         )
 
     return make
@@ -83,7 +83,7 @@ def test_the_known_best_line_is_found(found):
 def test_the_budget_is_kept(found):
     points = run(found(budget=500.0))
     over = [point for point in points if "dearest" in repr(point.line)]
-    assert over and all(point.tried.stopped in (OVER_BUDGET, BEATEN) for point in over)
+    assert over and all(point.tried.stopped in (OVER_BUDGET, DOMINATED) for point in over)
     assert any(point.tried.stopped == OVER_BUDGET and point.tried.asked == 2 for point in over)  # 2 x 1000 is more than 3 x 500
     assert all(point.tried.cost <= 500 for point in front(points))
     tight = run(found(budget=50.0))
@@ -123,7 +123,7 @@ def test_a_search_taken_up_again_is_as_if_it_had_never_stopped(found, bench, tmp
         file.write(b'{"op_code": 5, "torn')  # as when the process is killed while it writes
     assert run(found(trials=14)) == whole
     study = _study(search.file)
-    assert len(_points(study)) == 14 and len(_kept(study)) >= 14
+    assert len(_points(study)) == 14 and len(_finished_trials(study)) >= 14
 
 
 def test_more_trials_go_on_from_what_is_there(found):
@@ -156,14 +156,14 @@ def test_a_line_is_given_up_only_where_it_cannot_come_onto_the_front(found):
     line = parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap', keep=1)")
     asked = []
 
-    def beaten(quality, cost):
+    def dominated(quality, cost):
         asked.append((quality, cost))
         return quality < 0.5
 
-    wish = search.wish
-    trial = Trial(wish.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask, beaten)
+    config = search.config
+    trial = Trial(config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask, dominated)
     # nothing right: after one of three questions 2/3 can be reached at 10/3 tokens, after two 1/3
-    assert trial(line, Job("", lambda job: None)) == Tried(0.0, 10.0, 2, BEATEN)
+    assert trial(line, Job("", lambda job: None)) == Tried(0.0, 10.0, 2, DOMINATED)
     assert asked == [(2 / 3, 10 / 3), (1 / 3, 20 / 3)]
 
 
@@ -171,23 +171,23 @@ def test_a_question_fails_as_in_an_evaluation(found, bench):
     """Of three questions the first fails, then all: they score 0 and cost nothing, and a line that answers none is on no front."""
     search = found()
     line = parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='dear', keep=1)")
-    whole = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask)(line, Job("", lambda job: None))
+    whole = Trial(search.config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask)(line, Job("", lambda job: None))
     assert (whole.quality, whole.cost, whole.words()) == (1.0, 100.0, "")
-    drawn = search.wish.tuning.drawn
+    drawn = search.config.tuning.drawn
 
     def ask(one):
         if one.question.id in failing:
             raise BadInput(f"“{one.question.id}” is not in the graph.")
         return search.ask(one)
 
-    trial = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.environment, ask)
+    trial = Trial(search.config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, ask)
     failing = {drawn[0].question.id}
-    told = trial(line, Job("", lambda job: None))
-    assert told == Tried(2 / 3, 100.0, 3, "", 1, f"“{drawn[0].question.id}” is not in the graph.")
-    assert told.words().startswith("2 of 3 answered, 1 failed: “")
+    model_facts = trial(line, Job("", lambda job: None))
+    assert model_facts == Tried(2 / 3, 100.0, 3, "", 1, f"“{drawn[0].question.id}” is not in the graph.")
+    assert model_facts.words().startswith("2 of 3 answered, 1 failed: “")
     failing = {one.question.id for one in drawn}
-    told = trial(line, Job("", lambda job: None))
-    assert told == Tried(0.0, 0.0, 3, "", 3, "“…” is not in the graph.") and front((Point(1, line, told),)) == ()
+    model_facts = trial(line, Job("", lambda job: None))
+    assert model_facts == Tried(0.0, 0.0, 3, "", 3, "“…” is not in the graph.") and front((Point(1, line, model_facts),)) == ()
 
 
 def test_a_failed_question_counts_as_none_and_is_told(found, bench):
@@ -197,9 +197,9 @@ def test_a_failed_question_counts_as_none_and_is_told(found, bench):
 
     bench.models.choosers["cheap"] = Broken()
     search = found()
-    trial = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask)
-    told = trial(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"), Job("", lambda job: None))
-    assert told == Tried(0.0, 0.0, 3, "", 3, "The model server went away.")
+    trial = Trial(search.config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask)
+    model_facts = trial(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"), Job("", lambda job: None))
+    assert model_facts == Tried(0.0, 0.0, 3, "", 3, "The model server went away.")
 
 
 def test_seconds_end_a_line_in_the_middle_of_a_question(found, bench):
@@ -210,9 +210,9 @@ def test_seconds_end_a_line_in_the_middle_of_a_question(found, bench):
 
     bench.models.choosers["cheap"] = Slow()
     search = found()
-    trial = Trial(search.wish.tuning, "reader_hit@1", "seconds", 0.02, search.environment, search.ask)
-    told = trial(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"), Job("", lambda job: None))
-    assert (told.stopped, told.asked) == (OVER_BUDGET, 1) and told.cost > 0.06
+    trial = Trial(search.config.tuning, "reader_hit@1", "seconds", 0.02, search.environment, search.ask)
+    model_facts = trial(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"), Job("", lambda job: None))
+    assert (model_facts.stopped, model_facts.asked) == (OVER_BUDGET, 1) and model_facts.cost > 0.06
 
 
 @pytest.mark.parametrize(
@@ -227,4 +227,4 @@ def test_seconds_end_a_line_in_the_middle_of_a_question(found, bench):
 )
 def test_wishes_that_cannot_be_granted(found, wrong, sentence):
     with pytest.raises(BadParameter, match=sentence):
-        replace(found().wish, **wrong)
+        replace(found().config, **wrong)

@@ -38,8 +38,8 @@ def drawn(chosen, seed):
 
 def asked(line):
     """The models that a line asks before the answer."""
-    told = [(p, getattr(o, p.name)) for o in line if o.stage != "generate" for p in parameters(type(o)) if p.model]
-    return {name for p, value in told if value not in p.also for name in names(value)}
+    model_facts = [(p, getattr(o, p.name)) for o in line if o.stage != "generate" for p in parameters(type(o)) if p.model]
+    return {name for p, value in model_facts if value not in p.also for name in names(value)}
 
 
 @settings(max_examples=100, deadline=None)

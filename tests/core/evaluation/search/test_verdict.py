@@ -13,7 +13,7 @@ from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import Point, front
 from core.evaluation.search.search import Search
 from core.evaluation.search.trial import Tried
-from core.evaluation.search.verdict import Beaten, SearchPlan, SearchVerdict, hunt, judged, references
+from core.evaluation.search.verdict import Compared, SearchPlan, SearchVerdict, judged, plan_search, references
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
 
@@ -47,12 +47,12 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
     asked = (bench.questions[0], bench.questions[2])  # of both the plain line names Ann or One first, the other Drama
     unseen = bench.plan(plain, questions=asked, model=False, cold=True)
     space = SimpleNamespace(models=lambda: (), described=lambda: {})
-    hunted = SearchPlan(Search(SearchConfig(unseen, space), bench.engine.environment, None), unseen)
+    planned = SearchPlan(Search(SearchConfig(unseen, space), bench.engine.environment, None), unseen)
     chosen = points(GOOD, PLAIN)
-    plan = hunted.plan(chosen)
+    plan = planned.plan(chosen)
     assert [one.id for one in plan.instances] == ["plain", repr(parse_line(GOOD))]  # the published line is not run twice
     job = bench.run(plan)
-    verdict = judged(Summary(Store(evaluations_file()).run(job.number), Store(evaluations_file()).rows(job.number)), hunted, chosen)
+    verdict = judged(Summary(Store(evaluations_file()).run(job.number), Store(evaluations_file()).rows(job.number)), planned, chosen)
     good, same = verdict.against
     assert (verdict.best.id, verdict.questions) == ("plain", 2)
     assert (good.quality.difference, good.quality.low, good.quality.n) == (1.0, 1.0, 2)
@@ -76,18 +76,18 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
 def test_a_point_beats_another_only_where_the_corrected_p_says_so_and_it_costs_no_more(difference, p_holm, seconds, better):
     quality = Paired("reader_hit@1", "a", "b", difference, 0.1, 0.5, 0.01, 60, p_holm)
     cost = Paired("seconds", "a", "b", seconds, seconds, seconds, 1.0, 60, 1.0)
-    told = Beaten(points(PLAIN)[0], {"seconds": Estimate(1.0, 1.0, 1.0, 60)}, quality, cost)
+    model_facts = Compared(points(PLAIN)[0], {"seconds": Estimate(1.0, 1.0, 1.0, 60)}, quality, cost)
     published = catalogue()["lego-1"]
-    verdict = SearchVerdict(1, published, {}, {"lego-1": {"seconds": Estimate(2.0, 2.0, 2.0, 60)}}, (told,), 60)
-    assert told.better is better and (" beats Shortest paths (No. 1): " in verdict.words(told)) is better
+    verdict = SearchVerdict(1, published, {}, {"lego-1": {"seconds": Estimate(2.0, 2.0, 2.0, 60)}}, (model_facts,), 60)
+    assert model_facts.better is better and (" beats Shortest paths (No. 1): " in verdict.words(model_facts)) is better
 
 
 def test_the_front_has_the_best_first_and_of_equal_lines_the_first():
     def point(number, quality, cost, stopped=""):
         return Point(number, parse_line(PLAIN), Tried(quality, cost, 3, stopped))
 
-    told = (point(1, 0.5, 1.0), point(2, 0.9, 2.0), point(3, 0.9, 2.0), point(4, 0.4, 1.5), point(5, 1.0, 9.0, "over the budget"))
-    assert [one.number for one in front(told)] == [2, 1]
+    model_facts = (point(1, 0.5, 1.0), point(2, 0.9, 2.0), point(3, 0.9, 2.0), point(4, 0.4, 1.5), point(5, 1.0, 9.0, "over the budget"))
+    assert [one.number for one in front(model_facts)] == [2, 1]
 
 
 @pytest.fixture
@@ -101,8 +101,8 @@ def engine(tmp_path, monkeypatch):
 def test_unseen_questions_are_unseen_and_tokens_need_a_language_model(engine, films, tmp_path):
     given = {"known": references(catalogue(), Registry()), "graph": str(films.folder)}
     with pytest.raises(BadInput, match="1 of the unseen questions are tuning questions as well, such as “what genre has One”"):
-        hunt(engine, str(tmp_path / "tune.txt"), None, str(tmp_path / "both.txt"), **given)
+        plan_search(engine, str(tmp_path / "tune.txt"), None, str(tmp_path / "both.txt"), **given)
     with pytest.raises(BadInput, match="no line costs a token"):
-        hunt(engine, str(tmp_path / "tune.txt"), None, cost="tokens", **given)
+        plan_search(engine, str(tmp_path / "tune.txt"), None, cost="tokens", **given)
     with pytest.raises(BadInput, match="at least one published line"):
-        hunt(engine, str(tmp_path / "tune.txt"), None, **{**given, "known": ()})
+        plan_search(engine, str(tmp_path / "tune.txt"), None, **{**given, "known": ()})

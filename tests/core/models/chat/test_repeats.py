@@ -43,7 +43,7 @@ def read(text: str, size: int = 1) -> Repeats:
 )
 def test_what_repeats_is_kept_once_whatever_the_pieces(text, kept):
     found = [read(text, size) for size in (1, 2, 3, 7, len(text))]
-    assert [one.kept for one in found] == [kept] * 5
+    assert [one.once for one in found] == [kept] * 5
     assert len({one.found for one in found}) == 1
 
 
@@ -64,7 +64,7 @@ def test_what_repeats_is_kept_once_whatever_the_pieces(text, kept):
 def test_what_does_not_repeat_is_left_as_it_is(text):
     for size in (1, 3, max(1, len(text))):
         repeats = read(text, size)
-        assert repeats.found is None and repeats.kept == text
+        assert repeats.found is None and repeats.once == text
 
 
 def test_it_is_stopped_soon():
