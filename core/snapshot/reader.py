@@ -17,6 +17,7 @@ from core.snapshot.writer import NODE_FIELDS, SHARED
 from core.types import ContextTable, Excerpt, Path, Point, Ranking, State, Subgraph
 
 LONGEST_PATH = 64  # steps
+EARLIER = {"aside": "waiting"}  # names that fields had when states were saved by an earlier version
 
 
 class Reader:
@@ -29,7 +30,7 @@ class Reader:
 
     def fields(self, cls: type, saved: Mapping[str, Any]) -> Any:
         """A carrier from its fields."""
-        hints = _hints(cls)
+        hints, saved = _hints(cls), {EARLIER.get(name, name): value for name, value in saved.items()}
         unknown = set(saved) - set(hints)
         if unknown:
             raise ValueError(f"{cls.__name__} has no field {min(unknown)!r}")
