@@ -14,11 +14,12 @@ T = TypeVar("T")
 W = TypeVar("W")
 
 
-def reply_to(asked: Messages, chat: Chat, ctx: BuildContext, **how: Any) -> Reply:
-    """A language model's reply, asked for once more where the first is of no use; the report counts both."""
+def reply_to(asked: Messages, chat: Chat, ctx: BuildContext, cut: bool = False, **how: Any) -> Reply:
+    """A language model's reply, asked for once more where the first is of no use; the report counts both. With `cut` one that was cut is
+    of use, as a text is without its end."""
     reply = chat.reply(asked, check=ctx.check, **how)
     ctx.report.used(reply)
-    if reply.usable or reply.cached:
+    if reply.usable or reply.cached or (cut and reply.cut):
         return reply
     ctx.report.count(**{"asked again": 1})
     again = chat.reply(asked, check=ctx.check, **how)

@@ -10,10 +10,12 @@ from core.builds.asking import reply_to
 from core.builds.base import BuildContext
 from core.builds.encoding import encoded
 from core.corpus.sentences import sentences
+from core.models.base import Messages
 from core.models.chat.replies import estimate
 from core.prompts import messages, plain
 
 WORDS_A_TOKEN = 0.75
+CUT = "Summaries were cut at {:,} tokens; they have no end."
 READ = 2400  # tokens of texts that a language model is shown at once
 
 
@@ -21,15 +23,23 @@ def by_model(texts: Sequence[str], most: int, model: str, ctx: BuildContext) -> 
     """What a language model writes of some texts, in about `most` tokens; each is shown as far as all find room."""
     room = READ // max(1, len(texts))
     shown = "\n\n".join(cut(plain(text), room) for text in texts)
-    asked = messages("summaries", "cluster", texts=shown, words=str(round(most * WORDS_A_TOKEN)))
-    return plain(reply_to(asked, ctx.chat(model), ctx, max_tokens=2 * most).text)
+    return _summary(messages("summaries", "cluster", texts=shown, words=str(round(most * WORDS_A_TOKEN))), most, model, ctx)
 
 
 def description_by_model(name: str, descriptions: Sequence[str], most: int, model: str, ctx: BuildContext) -> str:
     """One description out of several by a language model."""
     told = "\n".join(descriptions)
     asked = messages("summaries", "description", called=name, descriptions=cut(told, READ), words=str(round(most * WORDS_A_TOKEN)))
-    return plain(reply_to(asked, ctx.chat(model), ctx, max_tokens=2 * most).text)
+    return _summary(asked, most, model, ctx)
+
+
+def _summary(asked: Messages, most: int, model: str, ctx: BuildContext) -> str:
+    """The text of a reply of at most twice so many tokens; one that was cut there is counted."""
+    reply = reply_to(asked, ctx.chat(model), ctx, cut=True, max_tokens=2 * most)
+    if reply.cut:
+        ctx.report.count(**{"summaries cut": 1})
+        ctx.report.note(CUT.format(2 * most))
+    return plain(reply.text)
 
 
 def central(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) -> str:

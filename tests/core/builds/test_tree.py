@@ -96,6 +96,19 @@ def test_a_summary_that_came_back_empty_is_made_of_central_sentences_and_told(tm
     assert ctx.report.counts["unread summaries"] == 1 and "empty" in ctx.report.notes[0]
 
 
+def test_a_summary_that_was_cut_is_asked_for_once_and_counted(tmp_path):
+    class Cut(Blocks):
+        def reply(self, messages, **how):
+            asked = super().reply(messages, **how)
+            return Reply(asked.text, 10, 200, "length") if asked.text == "Sum of a0" else asked
+
+    models = Cut()
+    graph, ctx = grown(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, models)
+    assert len(models.asked) == 2 and "Sum of a0" in graph.columns.nodes.texts("description")
+    assert ctx.report.counts["summaries cut"] == 1 and ctx.report.counts["asked again"] == 0
+    assert ctx.report.notes == ["Summaries were cut at 200 tokens; they have no end."]
+
+
 def test_a_model_that_dies_is_told(tmp_path):
     class Dead(Blocks):
         def reply(self, messages, **_):
