@@ -23,14 +23,10 @@ OLD = {  # rooms whose names are from before the glossary
     "core/evaluation/metrics",
     "core/evaluation/runs",
     "core/indexes",
-    "core/io",
-    "core/operators/retrieve",
     "core/runtime",
     "pages/parts/board",
     "pages/parts/compare",
-    "pages/parts/evaluate",
     "pages/parts/indexes",
-    "pages/parts/shared",
 }
 SAVED = {"SetAside"}  # operators whose names lie in saved instances
 PAGE = (ROOT / "docs/glossary.md").read_text("utf-8")

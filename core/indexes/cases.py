@@ -78,8 +78,8 @@ class Cases:
 
 def key_of(question: Question) -> str:
     """What a solved question is known by: its text and entities, and its answers."""
-    told = json.dumps([question.text, question.entities, question.answers], ensure_ascii=False)
-    return asked(question) + hashlib.sha256(told.encode()).hexdigest()[:16]
+    key_text = json.dumps([question.text, question.entities, question.answers], ensure_ascii=False)
+    return asked(question) + hashlib.sha256(key_text.encode()).hexdigest()[:16]
 
 
 def asked(question: Question) -> str:

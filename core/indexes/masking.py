@@ -15,9 +15,9 @@ def masked(graph: Graph, text: str, seeds: Sequence[int]) -> str:
     text = text.replace("[", "").replace("]", "")
     called = sorted(set(graph.names(seeds)), key=lambda name: (-len(name), name))
     for spelt, flags in ((called, 0), (called, re.IGNORECASE), ([name.replace("_", " ") for name in called], re.IGNORECASE)):
-        told = _without(text, spelt, flags)
-        if told != text:
-            return told
+        without = _without(text, spelt, flags)
+        if without != text:
+            return without
     for mention in reversed(names(graph).mentions(text)):
         if mention.node in seeds:
             text = text[: mention.start] + PLACEHOLDER + text[mention.end :]

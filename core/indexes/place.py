@@ -39,11 +39,11 @@ def entries(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
-def take_indexes(aside: Path, folder: Path) -> None:
-    """Move what is prepared for a graph stored in `aside` beside the store in `folder`, in the place of what is there of its name. Raises
+def take_indexes(temporary: Path, folder: Path) -> None:
+    """Move what is prepared for a graph in `temporary` beside the store in `folder`, in the place of what is there of its name. Raises
     StoreError."""
     try:
-        for one in sorted((aside / INDEXES).glob("*/*")):
+        for one in sorted((temporary / INDEXES).glob("*/*")):
             there = folder / INDEXES / one.parent.name / one.name
             there.parent.mkdir(parents=True, exist_ok=True)
             if there.is_dir():

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 Tell = Callable[[str, float | None], None]
-TOLD_FROM, TOLD_AFTER = 0.01, 2.0  # share done and seconds spent before which nobody knows how long it will take
+MIN_SHARE, MIN_SECONDS = 0.01, 2.0  # share done and seconds spent before which nobody knows how long it will take
 
 
 def span(seconds: float) -> str:
@@ -54,7 +54,7 @@ def with_time_left(tell: Tell, of: str = "") -> Tell:
                 begun[:] = [(time.monotonic(), share)]
             start, before = begun[0]
             spent, done = time.monotonic() - start, share - before
-            if spent >= TOLD_AFTER and done >= TOLD_FROM and share < 1:
+            if spent >= MIN_SECONDS and done >= MIN_SHARE and share < 1:
                 text = f"{text}, {span(spent / done * (1 - share))} left{of}"
         tell(text, share)
 

@@ -59,7 +59,7 @@ class Unpacked:
         self.name, self.line = name, 0
         self._raw, self._size, self._tell, self._most = raw, size, tell, most
         self._stream = _unpacking(raw, packed)
-        self._count = self._told = 0
+        self._count = self._reported = 0
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, at most `size` of them where that is not negative, else all that are left."""
@@ -96,8 +96,8 @@ class Unpacked:
         self._count += size
         if self._most is not None and self._count > self._most:
             raise BadInput(f"{self.name} holds more than {size_text(self._most)} of text; that is more than can be read here.")
-        if self._tell and self._count - self._told >= REPORT_EVERY:
-            self._told = self._count
+        if self._tell and self._count - self._reported >= REPORT_EVERY:
+            self._reported = self._count
             self._tell(min(1.0, self._raw.tell() / max(1, self._size)))
 
 

@@ -79,7 +79,7 @@ class Job:
             return self._news.wait_for(lambda: self.version != version, seconds)
 
     @property
-    def kept_from(self) -> str:
+    def needed_by(self) -> str:
         """Why the job may not be cancelled by who asks, in a sentence; empty where it may."""
         person = who()
         of = "" if person.administrator or person == self.who else called(self.who.id)
@@ -87,7 +87,7 @@ class Job:
 
     def cancel(self) -> None:
         """Ask the work to stop at its next check. Raises NotAllowed where somebody else began it."""
-        if sentence := self.kept_from:
+        if sentence := self.needed_by:
             raise NotAllowed(sentence)
         self.stop()
 

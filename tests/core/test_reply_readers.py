@@ -29,7 +29,7 @@ from core.evaluation.questions.writing import Recipe, Writing
 from core.graph.algorithms.leiden import Communities
 from core.indexes.reports import report_prompt
 from core.indexes.reports import write as write_report
-from core.indexes.told_walks import ToldWalks
+from core.indexes.verbalised_walks import VerbalisedWalks
 from core.io.home import ROOT
 from core.models.base import Task
 from core.models.chat.openai import OpenAIChat
@@ -173,7 +173,7 @@ def support(one):
 
 
 def walks(one):
-    return ToldWalks(one.toy, lambda: one.chat, one.chat.name)([Path((0, 1), (0,), (True,))])
+    return VerbalisedWalks(one.toy, lambda: one.chat, one.chat.name)([Path((0, 1), (0,), (True,))])
 
 
 def communities(one):
@@ -206,7 +206,7 @@ READERS = {
     "evaluation.metrics.supported": [support],
     "evaluation.pairwise.verdicts": [lambda one: compared(one.chat, "What?", "A miser.", "A miser who learns to give.")],
     "evaluation.questions.writing": [questions],
-    "indexes.told_walks": [walks],
+    "indexes.verbalised_walks": [walks],
     "indexes.reports": [communities],
     "builds.language_model": [extracted(LanguageModelExtraction(schema=schema, gleaning=0)) for schema in ("kg", "tkg", "rkg")],
     "builds.described_names": [extracted(DescribedNames())],

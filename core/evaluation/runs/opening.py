@@ -21,13 +21,13 @@ def opened(
     question: str,
     graph,
     instances: tuple[str, ...] = (),
-    standing: Callable[[Line], Any] = lambda line: None,
+    open_build: Callable[[Line], Any] = lambda line: None,
     corpus: str = "",
 ) -> Finished:
     """The rows of one question (of these instances, or of all) as a finished comparison on `graph`.
 
-    Of a question to a corpus `graph` is that of its chunks, and `standing` opens the one that a line stands on, where it names one. Raises
-    BadInput where the run holds no such question or no state of it, or where a graph is another one by now; what `standing` raises.
+    Of a question to a corpus `graph` is that of its chunks, and `open_build` opens the one that a line stands on, if any. Raises
+    BadInput where the run holds no such question or no state of it, or where a graph is another one by now; what `open_build` raises.
     """
     chosen = [spec for spec in run.spec["instances"] if not instances or spec["id"] in instances]
     errors = {(row.instance, row.question.id): row.error for row in store.rows(run.id)}
@@ -35,7 +35,7 @@ def opened(
     for spec in chosen:
         if (spec["id"], question) in errors:
             saved, instance = store.states(run.id, spec["id"], question), _instance(spec)
-            own = standing(instance.line) if saved else None
+            own = open_build(instance.line) if saved else None
             states = thaw_all(saved, own or graph) if saved else ()
             error = errors[spec["id"], question]
             answer = (states[-1].answer or "") if states else ""

@@ -13,7 +13,7 @@ from core.graph.algorithms.mediators import mediating, verbal_steps
 from core.indexes.chains import token_vectors
 from core.indexes.masking import masked
 from core.indexes.mediated import mediated_text, plain_phrase
-from core.indexes.spoken import spoken
+from core.indexes.verbalised import verbalised
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import ENCODER_HELP, KEEP_HELP, LOOKED_AT, named, touched
@@ -113,7 +113,7 @@ def _ballots(state: State, ctx: Context, recorder: Recorder, by: ChainVotes, int
         if here:
             chains, ends = map(list, zip(*here))
             texts = [mediated_text(chain, phrases, into) for chain in chains]
-            index = spoken(encoder, chains, texts, ctx.check)
+            index = verbalised(encoder, chains, texts, ctx.check)
             steps = np.array([verbal_steps(chain, into) for chain in chains])
             found.append(Ballot(seed, chains, ends, texts, np.round(index.scores(question, range(len(index))) - by.price * steps, 9)))
     recorder.usage += Usage(texts=1 + sum(len(ballot.chains) for ballot in found))

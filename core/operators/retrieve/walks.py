@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.algorithms.walk_corpus import STRATEGIES, WalkPlan, walks_from
-from core.indexes.told_walks import ToldWalks
+from core.indexes.verbalised_walks import VerbalisedWalks
 from core.indexes.walks import Template, Words, walk_corpus
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
@@ -91,12 +91,12 @@ class NodesThenWalks(Operator):
             recorder.notes.append(f"Of {written.silent} walks the language model told nothing; the template says them.")
         return after.replace(reports=reports)
 
-    def _writer(self, ctx: Context) -> ToldWalks | None:
+    def _writer(self, ctx: Context) -> VerbalisedWalks | None:
         """The sentences of a language model; None where the template makes them."""
         if self.verbaliser == TEMPLATE:
             return None
         role = self.verbaliser
-        return ToldWalks(ctx.graph, lambda: ctx.models.chat(role), ctx.models.signature(role), ctx.check, ctx.seed)
+        return VerbalisedWalks(ctx.graph, lambda: ctx.models.chat(role), ctx.models.signature(role), ctx.check, ctx.seed)
 
     def _nearest(
         self, question: np.ndarray, drawn: list[list[Path]], encoder, words: Words, ctx: Context, recorder: Recorder

@@ -115,5 +115,5 @@ def _compared(run: Run, drawn: Drawn, chosen: tuple[str, ...]) -> Comparison:
     if not drawn.corpus:
         return comparison(opened(store(), run, question, drawn.open(engine().graph), chosen))
     asked, built = engine().ask(CorpusSource(drawn.corpus), drawn.question), engine().environment.built
-    standing = lambda line: built(asked.source.corpus, build) if (build := build_of(line)) else None
-    return comparison(opened(store(), run, question, asked.source.graph, chosen, standing, drawn.corpus), asked.source.corpus)
+    open_build = lambda line: built(asked.source.corpus, build) if (build := build_of(line)) else None
+    return comparison(opened(store(), run, question, asked.source.graph, chosen, open_build, drawn.corpus), asked.source.corpus)

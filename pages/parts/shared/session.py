@@ -146,12 +146,12 @@ def follow(job: Job, title: str) -> None:
 
 def cancel(job: Job, key: str, icon: str | None = None) -> None:
     """The button that cancels a job, for who began it."""
-    st.button("Cancel", key=key, icon=icon, on_click=job.cancel, **held(job.kept_from))
+    st.button("Cancel", key=key, icon=icon, on_click=job.cancel, **held(job.needed_by))
 
 
 def give_up(job: Job, page: str) -> None:
     """Cancel a comparison; one that somebody else began goes on for them, and this visit waits for it no more."""
-    engine().leave(waiter(page).id) if job.kept_from else job.cancel()
+    engine().leave(waiter(page).id) if job.needed_by else job.cancel()
 
 
 def said(action: Callable[[], Any]) -> Any | None:

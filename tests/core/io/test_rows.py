@@ -12,7 +12,7 @@ from core.builds import encoding, fact_store
 from core.cases import database
 from core.errors import StoreError
 from core.evaluation.runs import store
-from core.indexes import cases, reports, told_walks
+from core.indexes import cases, reports, verbalised_walks
 from core.io.rows import RowFile, by_key
 from core.models.chat import saved_replies
 
@@ -52,7 +52,7 @@ FIRST = {
         {},
     ),
     "sentences": (
-        told_walks.SCHEMA,
+        verbalised_walks.SCHEMA,
         ["create table sentences (key text primary key, text text not null)"],
         {"sentences": ("k", "Ann.")},
         {},
@@ -144,7 +144,7 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(tmp_path, name):
 
 
 def test_rows_are_found_by_key_however_many_there_are(tmp_path):
-    saved = RowFile(tmp_path / "one.sqlite", told_walks.SCHEMA)
+    saved = RowFile(tmp_path / "one.sqlite", verbalised_walks.SCHEMA)
     saved.save("sentences", [(str(number), f"text {number}") for number in range(1200)])
     with saved.reading() as base:
         found = dict(by_key(base, "sentences", ("key", "text"), map(str, range(-3, 1100))))
@@ -152,7 +152,7 @@ def test_rows_are_found_by_key_however_many_there_are(tmp_path):
 
 
 def test_after_an_error_nothing_is_written(tmp_path):
-    saved = RowFile(tmp_path / "one.sqlite", told_walks.SCHEMA)
+    saved = RowFile(tmp_path / "one.sqlite", verbalised_walks.SCHEMA)
     with pytest.raises(RuntimeError), saved.writing() as base:
         base.execute("insert into sentences values ('k', 'Ann.')")
         raise RuntimeError("stop")

@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import StoreError
 from core.graph.building.build import in_memory
-from core.indexes.told_walks import ToldWalks
+from core.indexes.verbalised_walks import VerbalisedWalks
 from core.types import Path
 from tests.core.operators.scripted import Script
 
@@ -19,7 +19,7 @@ def told(tmp_path, monkeypatch):
     graph = in_memory([("Ann", "wrote", "Rope")], "books")  # Ann is 0, Rope 1
 
     def make(chat, signature="one"):
-        return ToldWalks(graph, lambda: chat, signature)
+        return VerbalisedWalks(graph, lambda: chat, signature)
 
     return make
 

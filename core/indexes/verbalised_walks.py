@@ -18,7 +18,7 @@ MAX_TOKENS = 96
 SCHEMA = Schema("the sentences", ("create table sentences (key text primary key, text text not null)",), again=True)
 
 
-class ToldWalks:
+class VerbalisedWalks:
     """The sentences of a graph's walks by one model (Walk&Retrieve, section 2.1, knowledge verbalisation).
 
     A sentence is known by what the walk says, the model's `signature` and the prompt, so that walks that graphs have in common are told

@@ -17,7 +17,7 @@ _known: WeakKeyDictionary = WeakKeyDictionary()
 _guard = threading.Lock()
 
 
-def spoken(encoder, chains: Sequence[Chain], texts: Sequence[str], check: Callable[[], None] = nothing) -> ChainIndex:
+def verbalised(encoder, chains: Sequence[Chain], texts: Sequence[str], check: Callable[[], None] = nothing) -> ChainIndex:
     """An index of these chains alone, in their order, with `texts[i]` the words of `chains[i]`; only new texts are encoded."""
     with _guard:
         known = _known.setdefault(encoder, LRUCache(REMEMBERED))

@@ -5,7 +5,7 @@ import pytest
 
 from core.graph.names.phrases import Phrase
 from core.indexes.mediated import mediated_text, plain_phrase
-from core.indexes.spoken import spoken
+from core.indexes.verbalised import verbalised
 from tests.films import Bag
 
 SIBLING, PROFESSION, OTHER = "people.person.sibling_s", "people.person.profession", "people.sibling_relationship.sibling"
@@ -43,8 +43,8 @@ def test_texts_are_encoded_once(monkeypatch):
     encoder, seen = Bag(), []
     whole = Bag.encode_tokens
     monkeypatch.setattr(Bag, "encode_tokens", lambda self, texts, check=None: (seen.extend(texts), whole(self, texts, check))[1])
-    first = spoken(encoder, [(0,), (2,)], ["the genre", "the year"])
-    again = spoken(encoder, [(2,), (4,)], ["the year", "the end"])
+    first = verbalised(encoder, [(0,), (2,)], ["the genre", "the year"])
+    again = verbalised(encoder, [(2,), (4,)], ["the year", "the end"])
     assert seen == ["the genre", "the year", "the end"] and first.texts == ("the genre", "the year") and len(again) == 2
     assert np.array_equal(first.tokens[first.starts[1] :], again.tokens[: again.starts[1]])
-    assert len(spoken(encoder, [], [])) == 0
+    assert len(verbalised(encoder, [], [])) == 0
