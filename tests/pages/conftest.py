@@ -20,7 +20,7 @@ def browser():
         yield opened
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def app(movies):
     """The address of the app on the WikiMovies graph, shared: each page opened there is a session of its own."""
     with server.server() as (address, _):
