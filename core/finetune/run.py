@@ -58,7 +58,8 @@ class Questions:
     def inputs(self) -> list[Any]:
         """Everything that the examples depend on."""
         asked = [[one.question.id, one.question.text, one.question.entities, one.question.answers] for one in (*self.train, *self.held)]
-        graphs = {one.graph: self.engine.graph(one.graph).digest for one in (*self.train, *self.held) if one.graph}
+        names = (one.source.name for one in (*self.train, *self.held) if one.source.name)
+        graphs = {name: self.engine.graph(name).digest for name in names}
         return [VERSION, repr(RETRIEVAL), self.split.seed, len(self.train), asked, graphs]
 
     def examples(self, work: Path, tell: Tell, check: Check) -> tuple[list[Example], list[Example]]:

@@ -127,7 +127,7 @@ def examples(drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, te
     for place, one in enumerate(drawn):
         check()
         tell(f"Finding paths: question {place:,} of {len(drawn):,}", place / len(drawn))
-        graph = one.open(engine.graph)
+        graph = one.open(engine).graph
         try:
             seeds = seeds_of(graph, one.question.text, one.question.entities)
         except HopscopeError:

@@ -99,7 +99,7 @@ def all_scored(
     for place, one in enumerate(drawn):
         check()
         tell(f"Finding triples: question {place:,} of {len(drawn):,}", place / len(drawn))
-        graph = one.open(engine.graph)
+        graph = one.open(engine).graph
         try:
             seeds = seeds_of(graph, one.question.text, one.question.entities)
         except HopscopeError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from random import Random
@@ -16,7 +16,7 @@ from core.errors import BadInput, HopscopeError
 from core.graph.names.seeds import check_question, seeds_of
 from core.graph.protocol import KnowledgeGraph
 from core.runtime.meter import silent
-from core.sources.source import Ask, Opener, Progress, Source
+from core.sources.source import Ask, Check, Opener, Progress, Source, nothing
 from core.types import Question
 
 
@@ -74,7 +74,7 @@ class GraphSource(Source):
             raise BadInput(f"The graph “{self.name}” is not here any more.")
         return known
 
-    def open(self, engine: Opener, progress: Progress = silent, check: Callable[[], None] = lambda: None) -> Source:
+    def open(self, engine: Opener, progress: Progress = silent, check: Check = nothing) -> Source:
         return self if self.graph is not None else replace(self, graph=engine.graph(self.name, progress))
 
     def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
@@ -83,7 +83,7 @@ class GraphSource(Source):
         text = text if question.entities else text.replace("[", "").replace("]", "")
         return Ask(self, replace(question, text=text, entities=tuple(self.graph.names(seeds))), seeds, seed, reader, model)
 
-    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Progress) -> Any:
+    def built(self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None) -> Any:
         raise BadInput(f"This method stands on the graph “{build}” of documents, and “{self.name}” is none; ask a corpus.")
 
 
@@ -118,7 +118,7 @@ class CorpusSource(Source):
             return next((question for question in every if question.text == text), None)
         return None
 
-    def open(self, engine: Opener, progress: Progress = silent, check: Callable[[], None] = lambda: None) -> Source:
+    def open(self, engine: Opener, progress: Progress = silent, check: Check = nothing) -> Source:
         if self.graph is not None:
             return self
         corpus = open_corpus(self.name, check) if self.corpus is None else self.corpus
@@ -127,7 +127,7 @@ class CorpusSource(Source):
     def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
         return Ask(self, replace(question, text=check_question(question.text)), (), seed, reader, model)
 
-    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Progress) -> Any:
+    def built(self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None) -> Any:
         return environment.built(self.corpus, build, check, progress)
 
 

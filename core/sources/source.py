@@ -15,6 +15,11 @@ from core.types import Question
 
 FIRST = 3  # questions of a set that are examples where none are named
 Progress = Callable[[str, float | None], None]
+Check = Callable[[], None]
+
+
+def nothing() -> None:
+    """A check that stops nothing."""
 
 
 class Opener(Protocol):
@@ -91,7 +96,7 @@ class Source:
         """Its description; None where it is not here."""
         raise NotImplementedError
 
-    def open(self, engine: Opener, progress: Progress = silent, check: Callable[[], None] = lambda: None) -> Source:
+    def open(self, engine: Opener, progress: Progress = silent, check: Check = nothing) -> Source:
         """The same source with its graph open, which is built first where it is not yet there. Raises BadInput, StoreError."""
         raise NotImplementedError
 
@@ -99,7 +104,7 @@ class Source:
         """A question to the opened source, checked and ready to be run. Raises BadInput, UnknownEntity."""
         raise NotImplementedError
 
-    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Progress) -> Any:
+    def built(self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None) -> Any:
         """The graph that a build made of it. Raises BadInput on triples, and StoreError where it is not built."""
         raise NotImplementedError
 

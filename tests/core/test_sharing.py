@@ -42,12 +42,13 @@ from core.sharing import (
     who,
     why_not,
 )
+from core.sources import GraphSource
 from core.types import Question
 
 ANN, BOB = signed_in("ann@example.com"), signed_in("bob@example.com")
 TRIPLES = [("One", "by", "Ann"), ("Two", "by", "Bob"), ("One", "genre", "Drama")]
 SPEC = {"instances": [{"id": "a", "name": "A"}], "sample": 1, "seed": 0}
-DRAWN = (Drawn(Question("what", "q-1"), "set", "films"),)
+DRAWN = (Drawn(Question("what", "q-1"), "set", GraphSource("films")),)
 FIRST = ("digest", "who", "Answer()", "Ann")
 LINE = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
 

@@ -23,8 +23,8 @@ from core.evaluation.metrics.formulas import f1
 from core.evaluation.metrics.outcome import Cost, Outcome
 from core.evaluation.metrics.statistics import Estimate, Paired, estimates, holm, paired, pareto
 from core.evaluation.reports.naming import called
-from core.evaluation.runs.plan import CORPUS
 from core.evaluation.runs.store import Run, StoredRow
+from core.evaluation.runs.written import sources_of
 from core.instances.catalogue import ADAPTED
 
 PAIRED = ("path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds")
@@ -61,7 +61,7 @@ class Summary:
     @property
     def on_documents(self) -> bool:
         """Whether a corpus was asked."""
-        return any(name.startswith(CORPUS) for name, _ in self.run.spec["graphs"])
+        return any(source.documents for source in sources_of(self.run.spec))
 
     @property
     def fronts(self) -> tuple[tuple[str, str], ...]:

@@ -13,20 +13,20 @@ from core.instances.catalogue import Instance, catalogue
 from core.operators.base import Line
 from core.operators.text import parse_line
 from core.snapshot import thaw_all
+from core.sources import Source
 
 
 def opened(
     store: Store,
     run: Run,
     question: str,
-    graph,
+    source: Source,
     instances: tuple[str, ...] = (),
     open_build: Callable[[Line], Any] = lambda line: None,
-    corpus: str = "",
 ) -> Finished:
-    """The rows of one question (of these instances, or of all) as a finished comparison on `graph`.
+    """The rows of one question (of these instances, or of all) as a finished comparison on an opened source.
 
-    Of a question to a corpus `graph` is that of its chunks, and `open_build` opens the one that a line stands on, if any. Raises
+    `open_build` opens the graph that a line names, where it names one. Raises
     BadInput where the run holds no such question or no state of it, or where a graph is another one by now; what `open_build` raises.
     """
     chosen = [spec for spec in run.spec["instances"] if not instances or spec["id"] in instances]
@@ -36,14 +36,15 @@ def opened(
         if (spec["id"], question) in errors:
             saved, instance = store.states(run.id, spec["id"], question), _instance(spec)
             own = open_build(instance.line) if saved else None
-            states = thaw_all(saved, own or graph) if saved else ()
+            states = thaw_all(saved, own or source.graph) if saved else ()
             error = errors[spec["id"], question]
             answer = (states[-1].answer or "") if states else ""
             lanes.append(FinishedLane(instance, states, "failed" if error else "done", error, answer, graph=own))
     known = next((lane.states[-1] for lane in lanes if lane.states), None)
     if known is None:
         raise BadInput(f"Nothing that could be opened is kept of question “{question}” in evaluation {run.id}.")
-    return Finished(graph, known.question, known.seeds, tuple(lanes), run.spec["seed"], True, run.spec["model"], corpus)
+    corpus = source.name if source.documents else ""
+    return Finished(source.graph, known.question, known.seeds, tuple(lanes), run.spec["seed"], True, run.spec["model"], corpus)
 
 
 def planned(store: Store, run: Run) -> Plan:
@@ -69,7 +70,7 @@ def larger(store: Store, run: Run, more: int, by_name: Callable[[str], Any]) -> 
     same = planned(store, run)
     first = same.drawn[0]
     settings = {name: getattr(same, name) for name in ("seed", "model", "judge", "cold", "support", "second_judge")}
-    graph = "" if first.corpus else first.graph
+    graph = "" if first.source.documents else first.source.name
     return make_plan(same.instances, same.set, len(same.drawn) + more, by_name, graph=graph, abstract=first.question.abstract, **settings)
 
 

@@ -15,6 +15,7 @@ from core.corpus import open_corpus
 from core.datasets import full_name, graph_for, owner, question_set
 from core.datasets.fit import fit, own_fit
 from core.errors import BadInput
+from core.evaluation.runs.written import written
 from core.instances.catalogue import Instance
 from core.models.combine import names
 from core.operators.base import Operator
@@ -23,30 +24,26 @@ from core.sources import GraphSource, Source, corpus_with
 from core.types import Question
 
 OWN = "a graph for each question"
+Opened = tuple[tuple[str, Sequence[Question]], Source, str]
 BY_ENCODER, BY_MODEL = "encoder", "model"  # who may be asked whether an answer is supported
-CORPUS = "corpus:"  # begins the name of what a corpus's question is asked on
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A question, the set (name or file) it was drawn from, and the name of the graph it is asked on: "" for that of its own row,
-    `corpus:NAME` for the documents of a corpus."""
+    """A question, the set (name or file) it was drawn from, and what it is asked of: without a name the graph of its own row."""
 
     question: Question
     set: str
-    graph: str
+    source: Source
 
     @property
-    def corpus(self) -> str:
-        """The name of the corpus that is asked; empty where it is a graph."""
-        return self.graph.removeprefix(CORPUS) if self.graph.startswith(CORPUS) else ""
+    def address(self) -> Source:
+        """What an address names as the source."""
+        return self.source if self.source.name else GraphSource(f"{self.set}:{self.question.id}")
 
-    def open(self, by_name: Callable[[str], Any]) -> Any:
-        """The graph, with `by_name` opening those that have a name. Raises BadInput, also for a corpus, whose lanes have graphs of their
-        own, and StoreError."""
-        if self.corpus:
-            raise BadInput(f"This question was asked of the documents of {self.corpus}, not of a graph.")
-        return by_name(self.graph) if self.graph else graph_for(self.set, self.question)
+    def open(self, engine: Any) -> Source:
+        """The source, opened. Raises BadInput, StoreError."""
+        return self.source.open(engine) if self.source.name else GraphSource.of(graph_for(self.set, self.question))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,9 +162,9 @@ def make_plan(
         known, asked_on, digest = _of_corpus(name) or _opened(name, graph, by_name, columns)
         chosen = sample(known[1], size, seed)
         drawn += [Drawn(replace(one, abstract=one.abstract or abstract), known[0], asked_on) for one in chosen]
-        graphs[asked_on or f"{known[0]}: {OWN}"] = digest
+        graphs[written(asked_on) or f"{known[0]}: {OWN}"] = digest
         set_names.append(known[0])
-        if not asked_on.startswith(CORPUS):
+        if not asked_on.documents:
             notes.append(question_set(name, columns).note())
         of += len(known[1])
     return Plan(
@@ -183,8 +180,8 @@ def source_of(sets: str) -> Source:
 def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
     """A sentence for each set and graph that do not fit: entities or answers that the graph lacks, answers that are not given."""
     together: dict[tuple[str, str], list[Question]] = {}
-    for one in (one for one in drawn if not one.corpus):
-        together.setdefault((one.set, one.graph), []).append(one.question)
+    for one in (one for one in drawn if not one.source.documents):
+        together.setdefault((one.set, one.source.name), []).append(one.question)
     sentences = [
         (fit(by_name(graph), found) if graph else own_fit(question_set(name), found)).words(graph or "graphs of their own")
         for (name, graph), found in together.items()
@@ -216,25 +213,25 @@ def used(operator: Operator) -> list[str]:
     return found
 
 
-def _of_corpus(name: str) -> tuple[tuple[str, Sequence[Question]], str, str] | None:
+def _of_corpus(name: str) -> Opened | None:
     """As `_opened`, for a set of a corpus; None where there is none of that name."""
     found = corpus_with(name)
     if found is None:
         return None
     corpus = open_corpus(found.name)
-    return (name, corpus.questions(name)), CORPUS + corpus.name, corpus.digest
+    return (name, corpus.questions(name)), found, corpus.digest
 
 
-def _opened(name: str, graph: str, by_name, columns: str) -> tuple[tuple[str, Sequence[Question]], str, str]:
-    """A set's full name and questions, the name of the graph ("" for one a question), and the digest of what is asked."""
+def _opened(name: str, graph: str, by_name, columns: str) -> Opened:
+    """A set's full name and questions, the source (without a name for a graph a question), and the digest of what is asked."""
     known = question_set(name, columns)
     is_file = FilePath(name).is_file() and known.file == FilePath(name).absolute()
     full = str(known.file) if is_file else full_name(name)
     if not graph and (known.graphs == "question" or (is_file and known.brings_graphs())):
         with known.file.open("rb") as stream:
-            return (full, known.questions()), "", hashlib.file_digest(stream, "sha256").hexdigest()
+            return (full, known.questions()), GraphSource(""), hashlib.file_digest(stream, "sha256").hexdigest()
     asked_on = graph or ("metaqa" if is_file else owner(name).name)
-    return (full, known.questions()), asked_on, by_name(asked_on).digest
+    return (full, known.questions()), GraphSource(asked_on), by_name(asked_on).digest
 
 
 def _digest(value: Any) -> str:

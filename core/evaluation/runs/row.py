@@ -18,7 +18,7 @@ from core.models.base import Task
 from core.operators.base import GIVEN, Context, Operator
 from core.runtime.jobs import Listener, sentence
 from core.snapshot import freeze_all
-from core.sources import Ask, CorpusSource, GraphSource
+from core.sources import Ask
 from core.types import State
 
 log = logging.getLogger(__name__)
@@ -37,14 +37,8 @@ class FinishedRow:
 
 
 def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
-    """How a drawn question is asked: its graph opened, its entities linked, with the wishes of the plan."""
-
-    def ask(drawn: Drawn) -> Ask:
-        if drawn.corpus:
-            return engine.ask(CorpusSource(drawn.corpus), drawn.question, seed=plan.seed, model=plan.model)
-        return engine.ask(GraphSource.of(drawn.open(engine.graph)), drawn.question, seed=plan.seed, model=plan.model)
-
-    return ask
+    """How a drawn question is asked: its source opened, its entities linked, with the settings of the plan."""
+    return lambda drawn: drawn.open(engine).ask(drawn.question, plan.seed, model=plan.model)
 
 
 def one(

@@ -65,19 +65,19 @@ def _signature(models, name: str) -> str:
 def _builds(engine, plan: Plan) -> list[str]:
     """The digests of the graphs that lines on documents stand on; one that is not built is left out, as its rows will say."""
     found = []
-    for corpus in dict.fromkeys(drawn.corpus for drawn in plan.drawn if drawn.corpus):
+    for source in dict.fromkeys(drawn.source for drawn in plan.drawn if drawn.source.documents):
         for build in dict.fromkeys(build_of(instance.line) for instance in plan.instances):
             with suppress(HopscopeError):
-                found += [engine.environment.built(open_corpus(corpus), build).digest] if build else []
+                found += [engine.environment.built(open_corpus(source.name), build).digest] if build else []
     return found
 
 
 def _stamps(engine, plan: Plan) -> list[str]:
     """What the plan's operators depend on beside graph and models, such as a person's own solved questions."""
-    if plan.drawn[0].corpus:
+    if plan.drawn[0].source.documents:  # no operator on documents depends on more than its graph
         return []
     try:
-        graph = plan.drawn[0].open(engine.graph)
+        graph = plan.drawn[0].open(engine).graph
     except BadInput:  # the question has no graph, as its rows will say
         return []
     return [stamp for instance in plan.instances for operator in instance.line if (stamp := operator.stamp(graph, engine.environment))]

@@ -15,6 +15,7 @@ from typing import Any
 from core.errors import BadInput, StoreError
 from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.runs.plan import Drawn, key
+from core.evaluation.runs.written import read_source, written
 from core.io import digests
 from core.io.home import home
 from core.io.rows import RowFile, Schema, transaction
@@ -88,7 +89,7 @@ class Store:
             if found is None or again or self._anothers(found):
                 values = (known, _marked(spec), time.time(), RUNNING)
                 found = self._db.execute("INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values).lastrowid
-                rows = [(found, place, one.question.id, _marked(asdict(one))) for place, one in enumerate(drawn)]
+                rows = [(found, place, one.question.id, _told(one)) for place, one in enumerate(drawn)]
                 self._db.executemany("INSERT INTO questions VALUES (?, ?, ?, ?)", rows)
                 made(KIND, str(found))
         return self.run(found)
@@ -209,6 +210,11 @@ def _outcome(text: str, instance: str, question: str) -> Outcome:
     return Outcome.from_dict(facts)
 
 
+def _told(one: Drawn) -> str:
+    """The text that `_drawn` reads."""
+    return _marked({"question": asdict(one.question), "set": one.set, "graph": written(one.source)})
+
+
 def _drawn(text: str) -> Drawn:
     made = _read(text)
-    return Drawn(Question.of(made["question"]), made["set"], made["graph"])
+    return Drawn(Question.of(made["question"]), made["set"], read_source(made["graph"]))

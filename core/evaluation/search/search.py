@@ -124,7 +124,7 @@ class Search:
         config, plan, far = self.config, self.config.tuning, job.text
         this = Plan((Instance(repr(line), "", line),), plan.drawn, seed=plan.seed, model=config.asks, cold=True)
         warm(this, self.environment, self.ask, _Quiet(job))
-        if plan.drawn[0].corpus:  # its graph is opened, built first where that is soon done, and its vectors are read
+        if plan.drawn[0].source.documents:  # its graph is opened, built first where that is soon done, and its vectors are read
             self._opened(line, job)
         job.tell(f"{far}. Now: {shorten(line.words(), WORDS)}", job.fraction)
         left = config.calls - _called(study) if config.asks else None

@@ -137,12 +137,12 @@ def plan_search(
     tuning = replace(tuning, drawn=_mixed(tuning.drawn))
     later = _unseen(known, unseen, unseen_sample, tuning, sample, engine, shared) if unseen else None
     seen = {one.question.text for one in tuning.drawn}
-    corpora = {bool(one.corpus) for plan in (tuning, later) if plan for one in plan.drawn}
-    if len(corpora) > 1:
+    kinds_asked = {one.source.documents for plan in (tuning, later) if plan for one in plan.drawn}
+    if len(kinds_asked) > 1:
         raise BadInput("Search with questions of graphs or with questions of documents, not with both.")
     if later and (both := [one for one in later.drawn if one.question.text in seen]):
         raise BadInput(f"{len(both)} of the unseen questions are tuning questions as well, such as “{both[0].question.text}”.")
-    lines = text_space(engine.models, kinds) if corpora == {True} else space(engine.models, kinds)
+    lines = text_space(engine.models, kinds) if kinds_asked == {True} else space(engine.models, kinds)
     return SearchPlan(Search(SearchConfig(tuning, lines, **options), engine.environment, asking(engine, tuning)), later)
 
 

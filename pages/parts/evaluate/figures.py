@@ -13,8 +13,8 @@ from core.evaluation.reports.export import shown, usual
 from core.evaluation.reports.naming import titles
 from core.evaluation.reports.sensitivity import curves, differing
 from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.plan import CORPUS
 from core.evaluation.runs.store import Run
+from core.evaluation.runs.written import sources_of
 from pages.parts.evaluate.evaluating import summary
 from pages.parts.evaluate.pairs import can_be_judged, judged_pairs
 from pages.parts.evaluate.questions import question_table
@@ -27,7 +27,7 @@ PICTURE = 465  # pixels wide, so that two stand side by side where there is room
 def facts(run: Run) -> str:
     """What a run was, in one line."""
     spec = run.spec
-    on = (name.replace(CORPUS, "the documents of ", 1) for name, _ in spec["graphs"])
+    on = (f"the documents of {one.name}" if one.documents else one.name for one in sources_of(spec))
     words = [
         f"{spec['sample']:,} of {many(spec['of'], 'question')}, seed {spec['seed']}",
         f"asked on {', '.join(on)}",
@@ -38,8 +38,7 @@ def facts(run: Run) -> str:
 
 def reader(spec: dict[str, Any]) -> str:
     """Whose answers are scored where no language model is asked."""
-    documents = any(name.startswith(CORPUS) for name, _ in spec["graphs"])
-    return "nearest sentences" if documents else "graph reader's"
+    return "nearest sentences" if any(one.documents for one in sources_of(spec)) else "graph reader's"
 
 
 def figures(run: Run) -> None:

@@ -14,7 +14,6 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.opening import opened
 from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import Run
-from core.sources import CorpusSource
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.compare.permalink import MOST_LANES
 from pages.parts.shared.session import engine, store
@@ -90,7 +89,7 @@ def one_question(number: int, question: str) -> None:
             )
         )
     st.subheader(plain(drawn.question.text), anchor=False)
-    start = [] if drawn.corpus else [f"Starts from {', '.join(drawn.question.entities) or 'what is found in it'}"]
+    start = [] if drawn.source.documents else [f"Starts from {', '.join(drawn.question.entities) or 'what is found in it'}"]
     known = [f"Known answers: {', '.join(drawn.question.answers)}"] if drawn.question.answers else []
     st.caption(plain(" · ".join(start + known)))
     key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"
@@ -101,7 +100,7 @@ def one_question(number: int, question: str) -> None:
     drawing = finished_board(compared, key)
     with st.container(horizontal=True):
         link = {"q": drawn.question.text, "lane": list(chosen)}
-        link |= {"corpus": drawn.corpus} if drawn.corpus else {"graph": drawn.graph or f"{drawn.set}:{question}"}
+        link |= drawn.address.parameters
         link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)}
         if not run.spec["model"]:
             link["llm"] = "0"
@@ -111,9 +110,6 @@ def one_question(number: int, question: str) -> None:
 
 def _compared(run: Run, drawn: Drawn, chosen: tuple[str, ...]) -> Comparison:
     """The rows of a question as a comparison: on its graph, or on the documents that were asked and the graphs made of them."""
-    question = drawn.question.id
-    if not drawn.corpus:
-        return comparison(opened(store(), run, question, drawn.open(engine().graph), chosen))
-    asked, built = engine().ask(CorpusSource(drawn.corpus), drawn.question), engine().environment.built
-    open_build = lambda line: built(asked.source.corpus, build) if (build := build_of(line)) else None
-    return comparison(opened(store(), run, question, asked.source.graph, chosen, open_build, drawn.corpus), asked.source.corpus)
+    source, environment = drawn.open(engine()), engine().environment
+    open_build = lambda line: source.built(environment, build) if (build := build_of(line)) else None
+    return comparison(opened(store(), run, drawn.question.id, source, chosen, open_build), source.corpus)

@@ -16,7 +16,6 @@ from core.evaluation.search.space_texts import ASKING
 from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict, plan_search, references, start
 from core.instances.catalogue import save
 from core.runtime.jobs import CANCELLED
-from core.sources import CorpusSource, GraphSource
 from pages.parts.compare.permalink import Link
 from pages.parts.evaluate.asked import asked, no_questions, usual_sets
 from pages.parts.shared.session import engine, follow, instances, said, store
@@ -244,8 +243,7 @@ def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> N
                     st.rerun()  # the methods to compare are above and were drawn without it
         drawn = (planned.unseen or config.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
-        place = {"source": CorpusSource(drawn.corpus) if drawn.corpus else GraphSource(drawn.graph or "metaqa")}
-        link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, model=False, **place)
+        link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, drawn.address, model=False)
         st.link_button("Open in Compare", link.address("./"), icon=":material/view_column:", help="In a new tab, on an unseen question.")
     if state.get("search_saved"):
         st.success(plain(f"Saved as “{state.search_saved}”. It stands under “{saved()}” wherever a method is chosen."))

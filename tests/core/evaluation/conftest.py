@@ -10,6 +10,7 @@ from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
+from core.sources import GraphSource
 from core.types import Question
 
 LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep={keep}) >> Answer()"
@@ -34,7 +35,7 @@ def bench(kit, tmp_path, monkeypatch):
 
     def plan(*instances, questions=questions, **wishes):
         lines = instances or (instance("two", LINE.format(keep=2)), instance("one", LINE.format(keep=1)))
-        drawn = tuple(Drawn(question, "films-set", films) for question in questions)
+        drawn = tuple(Drawn(question, "films-set", GraphSource(films)) for question in questions)
         return Plan(lines, drawn, "films-set", 10, ((films, kit.graph.digest),), **wishes)
 
     def run(plan, again=False):

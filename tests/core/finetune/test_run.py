@@ -35,7 +35,7 @@ def house(films, bert, qwen, tmp_path, monkeypatch):  # noqa: F811
     asked += [f"what is [One] about {i}\tDrama" for i in range(6)] + ["who is nobody in [One]\tNobody"]
     (tmp_path / "asked.txt").write_text("\n".join(asked))
     link = lambda graph, text, entities: tuple(names(graph).find(entity) for entity in entities)
-    engine = SimpleNamespace(models=Registry(), graph=lambda name: films, link=link)
+    engine = SimpleNamespace(models=Registry(), graph=lambda name, progress=None: films, link=link)
     return SimpleNamespace(engine=engine, split=Split(str(tmp_path / "asked.txt"), questions=None, held=3), folder=tmp_path / "models")
 
 

@@ -16,6 +16,7 @@ from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import catalogue, find, save
 from core.io.home import ROOT
 from core.sharing import acting, signed_in
+from core.sources import GraphSource
 from core.types import Question
 from pages.parts.shared.people import visitor
 
@@ -109,7 +110,7 @@ def test_an_email_that_the_provider_never_verified_is_nobody_s():
 def test_an_evaluation_of_another_is_looked_at_and_no_more():
     store = Store(evaluations_file())
     with acting(signed_in(ANN)):
-        run = store.begin(SPEC, (Drawn(Question("what", "q-1"), "films", "films"),)).id
+        run = store.begin(SPEC, (Drawn(Question("what", "q-1"), "films", GraphSource("films")),)).id
     at = page("evaluate", BOB, run=str(run))
     assert f"by {ANN}" in said(at) and at.button(key="resume").disabled and all(one.proto.popover.disabled for one in at.get("popover"))
     next(one for one in at.button if one.label == "Yes, delete it").click().run()

@@ -17,6 +17,7 @@ from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.store import StoredRow
 from core.instances.catalogue import catalogue, find
 from core.operators import BeamSearch
+from core.sources import GraphSource
 from core.types import Question
 from tests.core.evaluation.reports.test_summary import RUN, summary
 
@@ -25,7 +26,7 @@ __all__ = ["summary"]
 
 def run_of(*instances):
     """A run of these instances, with what the plan keeps of them."""
-    spec = Plan(instances, (Drawn(Question("who", "q1"), "films_set", "films"),)).spec("")
+    spec = Plan(instances, (Drawn(Question("who", "q1"), "films_set", GraphSource("films")),)).spec("")
     return dataclasses.replace(RUN, spec=RUN.spec | {"instances": spec["instances"]})
 
 

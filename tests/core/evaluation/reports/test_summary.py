@@ -15,6 +15,7 @@ from core.evaluation.reports.html import report_html
 from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.opening import opened
 from core.evaluation.runs.store import Run, StoredRow
+from core.sources import GraphSource
 from core.types import Question
 
 SPEC = {
@@ -186,7 +187,7 @@ def test_unknown_metrics_are_refused(summary):
 def test_a_row_opens_as_a_comparison(bench, kit):
     store, job = bench.store(), bench.run(bench.plan())
     run = store.run(job.number)
-    found = comparison(opened(store, run, "q-1", kit.graph))
+    found = comparison(opened(store, run, "q-1", GraphSource.of(kit.graph)))
     assert [lane.instance.id for lane in found.lanes] == ["two", "one"] and found.ask.question.answers == ("Drama",)
     assert [len(lane.states) for lane in found.lanes] == [5, 5] and found.lanes[0].state.answer == "Drama"
     with pytest.raises(BadInput, match="Nothing that could be opened"):

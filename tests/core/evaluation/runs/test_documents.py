@@ -13,6 +13,7 @@ from core.evaluation.runs.opening import opened
 from core.evaluation.runs.plan import Drawn, Plan
 from core.graph.texts import hit_names
 from core.models.base import Reply
+from core.sources import CorpusSource
 from core.types import Question
 
 LINES = [f"BuiltGraph(build='chunks') >> SparseChunks(keep={keep}) >> AnswerFromTables()" for keep in (1, 2)]
@@ -30,14 +31,14 @@ def run(bench):
     write(corpora_folder() / "small", DOCUMENTS, "Small", "", "", {"asked": ("Asked", [ASKED])}, (), own=True)
     lines = tuple(bench.instance(name, line) for name, line in zip(("one", "two"), LINES))
     corpus = open_corpus("small")
-    plan = Plan(lines, (Drawn(ASKED, "asked", "corpus:small"),), "asked", 1, (("corpus:small", corpus.digest),), model=False)
+    plan = Plan(lines, (Drawn(ASKED, "asked", CorpusSource("small")),), "asked", 1, (("corpus:small", corpus.digest),), model=False)
     return bench.store().run(bench.run(plan).number)
 
 
 def test_the_hits_of_each_lane_are_there_again(bench, run):
     corpus = open_corpus("small")
     graph = bench.engine.environment.built(corpus)
-    found = comparison(opened(bench.store(), run, "q-1", graph, standing=lambda line: graph, corpus="small"), corpus)
+    found = comparison(opened(bench.store(), run, "q-1", CorpusSource("small", graph), open_build=lambda line: graph), corpus)
     names = [hit_names(lane.graph, "chunk", lane.state.chunks.items) for lane in found.lanes]
     assert names == [["book"], ["book", "song"]]  # by BM25 the one that holds all three words of the question, then the one with two
     assert found.ask.source.corpus is corpus and found.ask.question.gold == ("book",) and not found.ask.model
@@ -47,7 +48,7 @@ def test_other_documents_of_the_name_are_told(bench, run):
     write(corpora_folder() / "small", DOCUMENTS[:2], "Small", "", "", {"asked": ("Asked", [ASKED])}, (), own=True)
     graph = bench.engine.environment.built(open_corpus("small"))
     with pytest.raises(BadInput, match="another state of the graph"):
-        opened(bench.store(), run, "q-1", graph, corpus="small")
+        opened(bench.store(), run, "q-1", CorpusSource("small", graph))
 
 
 class Says:
@@ -68,7 +69,7 @@ class Says:
 def test_each_sentence_of_an_answer_is_looked_up_in_what_the_prompt_showed(bench):
     write(corpora_folder() / "small", DOCUMENTS, "Small", "", "", {"asked": ("Asked", [ASKED])}, (), own=True)
     corpus, bench.models._chat = open_corpus("small"), Says()
-    drawn = (Drawn(ASKED, "asked", "corpus:small"),)
+    drawn = (Drawn(ASKED, "asked", CorpusSource("small")),)
     line = (bench.instance("one", LINES[0]),)
     plan = Plan(line, drawn, "asked", 1, (("corpus:small", corpus.digest),), support=("encoder", "model"))
     (row,) = bench.store().rows(bench.run(plan).number)

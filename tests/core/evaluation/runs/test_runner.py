@@ -25,6 +25,7 @@ from core.evaluation.runs.store import Store, evaluations_file
 from core.operators import EgoNetwork
 from core.runtime.jobs import Job
 from core.snapshot import thaw_all
+from core.sources import GraphSource
 from core.types import Question
 
 LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep={keep}) >> Answer()"
@@ -239,7 +240,7 @@ def test_rows_are_told_one_by_one_whether_they_bring_a_graph(bench, tmp_path):
     row = {"question": "who", "answer": "B", "q_entity": "A"}
     file.write_text(f"{json.dumps(row)}\n{json.dumps(row | {'graph': [['A', 'knows', 'B']]})}\n", "utf-8")
     plan = make_plan((bench.instance("own", "EgoNetwork() >> ShortestPaths()"),), str(file), None, bench.engine.graph, model=False)
-    assert [one.graph for one in plan.drawn] == ["", ""]
+    assert [one.source for one in plan.drawn] == [GraphSource(""), GraphSource("")]
     assert misfits(plan.drawn, bench.engine.graph) == [
         "Of 2 questions on graphs of their own, 1 comes without a graph of its own and cannot be asked."
     ]

@@ -12,10 +12,11 @@ from core.evaluation.metrics.outcome import Cost, Extracted, Outcome
 from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import SCHEMA, Store
 from core.io.home import ROOT
+from core.sources import GraphSource
 from core.types import Question
 
 QUESTIONS = (Question("who “ç” \ud800?", "q-1", ("One",), ("Ann", "Ä|b"), 2), Question("what", "q-2"))
-DRAWN = tuple(Drawn(question, "set", "films") for question in QUESTIONS)
+DRAWN = tuple(Drawn(question, "set", GraphSource("films")) for question in QUESTIONS)
 SPEC = {"instances": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}], "sample": 2, "seed": 0}
 OUTCOME = Outcome(2, Extracted(4, 4, 1, 1), costs=(Cost("X", "extract", 0.5),), alive={"graph": 2})
 

@@ -10,7 +10,7 @@ import core.prompts
 from core.corpus import open_corpus
 from core.engine import Engine
 from core.errors import BadInput, BadParameter
-from core.evaluation.runs.plan import CORPUS, Drawn, Plan
+from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import asking
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.search import Search
@@ -21,6 +21,7 @@ from core.instances.catalogue import find
 from core.models.base import Reply
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
+from core.sources import CorpusSource
 from tests.films import Written
 from tests.pages.compare.three_documents import KNOWN, LINE, made
 
@@ -68,7 +69,7 @@ def search(tmp_path, monkeypatch):
     models.chat = lambda role="answer": chat
     models.forget, models.info = lambda: None, lambda name: SimpleNamespace(present=True, kind="encoder")
     engine, corpus = Engine(models), open_corpus(name)
-    asked = [Drawn(replace(KNOWN, id=id), "asked", CORPUS + corpus.name) for id in ("q1", "q2")]
+    asked = [Drawn(replace(KNOWN, id=id), "asked", CorpusSource.of(corpus)) for id in ("q1", "q2")]
     plan = Plan((find(LINE, {}),), tuple(asked), model=True, cold=True)
 
     def make(calls, quality="passage_recall"):
