@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from core.corpus import corpora, open_corpus, questions
-from tests.core.corpus.readers.test_hostile import attributes
+from tests.core.corpus.readers.test_hostile import SLOW
 from tests.core.corpus.readers.test_marked import made_pdf
 from tests.pages.texts.texts_kit import HOSTILE, button, labels, opened, texts, until
 
@@ -152,7 +152,7 @@ def test_tables_without_a_column_in_common_are_not_chosen_from(small):
 
 
 def test_cancel_ends_the_reading_of_a_long_file(small):
-    at = bring(("long.html", attributes(400_000).encode()))  # which would take minutes
+    at = bring(("long.html", SLOW.encode()))
     button(at, "Read them").click().run()
     until(at, lambda: "Cancel" in labels(at))
     begun = time.monotonic()

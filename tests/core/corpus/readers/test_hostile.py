@@ -143,11 +143,14 @@ def test_text_behind_the_end_of_a_page_is_read():
     assert document.text == "Before.\nAfter."
 
 
+SLOW = "<div>" * 2_000 + "</b>" * 4_000_000 + "text"  # a quarter of a minute: each end is looked for among all open elements
+
+
 @pytest.fixture
 def folder(tmp_path):
-    """A page that takes a quarter of a minute, as the parser looks for each end among all elements that are open, and a good one."""
+    """A page that takes long, and a good one."""
     (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.html").write_text("<div>" * 2_000 + "</b>" * 4_000_000 + "text")
+    (tmp_path / "in" / "a.html").write_text(SLOW)
     (tmp_path / "in" / "b.html").write_text("<p>Good.</p>")
     return tmp_path / "in"
 
