@@ -18,6 +18,7 @@ from core.instances.catalogue import save
 from core.runtime.jobs import CANCELLED
 from pages.parts.compare.permalink import Link
 from pages.parts.evaluate.asked import asked, no_questions, usual_sets
+from pages.parts.methods.groups import saved
 from pages.parts.shared.session import engine, follow, instances, said, store
 from pages.parts.shared.text import many, plain
 
@@ -237,9 +238,9 @@ def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> N
             name = st.text_input("Name", key="search_name", max_chars=80)
             if st.button("Save", key="search_save", type="primary"):
                 notes = f"Found by a search on {config.tuning.set} for {config.quality} under {config.budget:g} {config.cost} a question."
-                saved = said(lambda: save(name, point.line, notes))
-                state.search_saved = saved.title if saved else ""
-                if saved:
+                instance = said(lambda: save(name, point.line, notes))
+                state.search_saved = instance.title if instance else ""
+                if instance:
                     st.rerun()  # the methods to compare are above and were drawn without it
         drawn = (planned.unseen or config.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))

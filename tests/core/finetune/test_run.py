@@ -24,7 +24,6 @@ FAST = EncoderSettings(batch=4, epochs=1, rate=1e-3, negatives=1, measure=2)
 @pytest.fixture
 def house(films, bert, qwen, tmp_path, monkeypatch):  # noqa: F811
     """An engine on the graph of five nodes, whose minilm is the small BERT, and a file of questions."""
-    from core.graph.names.lookup import names
     from core.models.registry import Registry
 
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
@@ -34,8 +33,7 @@ def house(films, bert, qwen, tmp_path, monkeypatch):  # noqa: F811
     asked = [f"who directed [{film}] {i}\tAnn" for i in range(6) for film in ("One", "Two")]
     asked += [f"what is [One] about {i}\tDrama" for i in range(6)] + ["who is nobody in [One]\tNobody"]
     (tmp_path / "asked.txt").write_text("\n".join(asked))
-    link = lambda graph, text, entities: tuple(names(graph).find(entity) for entity in entities)
-    engine = SimpleNamespace(models=Registry(), graph=lambda name, progress=None: films, link=link)
+    engine = SimpleNamespace(models=Registry(), graph=lambda name, progress=None: films)
     return SimpleNamespace(engine=engine, split=Split(str(tmp_path / "asked.txt"), questions=None, held=3), folder=tmp_path / "models")
 
 
