@@ -44,4 +44,4 @@ def test_what_is_lost_or_cannot_be_opened_is_told(tmp_path):
     assert met.lost == ["cases: gone"] and met.corrupt == []
     (tmp_path / "cases.sqlite").write_bytes(b"no database" * 100)
     look("cases", tmp_path, [], met)
-    assert len(met.corrupt) == 1 and "damaged" in met.corrupt[0]
+    assert len(met.corrupt) == 1 and "file is not a database" in met.corrupt[0]

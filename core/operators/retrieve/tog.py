@@ -11,7 +11,7 @@ import numpy as np
 from core.graph.unnamed import unnamed
 from core.models.base import Task
 from core.models.rating import rate
-from core.models.words import plain_name, short_name
+from core.models.words import short_name
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.stop import sufficient
@@ -53,6 +53,7 @@ class ThinkOnGraph(Operator):
 
     stage = "retrieve"
     title = "think on graph"
+    plain = "follows the {width} relations and entities rated best, {depth} times"
     reads, writes = ("seeds",), ("subgraph", "paths")
     without_model = True
 
@@ -87,10 +88,6 @@ class ThinkOnGraph(Operator):
     def words(self) -> str:
         by = "" if self.model == RATE else f", {short_name(self.model)}"
         return f"think on graph, {self.width} wide, {self.depth} deep{by}"
-
-    def plain_words(self) -> str:
-        whom = "the language model" if self.model == RATE else plain_name(self.model)
-        return f"follows the {self.width} relations and entities rated best by {whom}, {self.depth} times"
 
 
 class _Walk:
