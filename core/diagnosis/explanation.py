@@ -186,7 +186,7 @@ def _far(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.TOO_FAR, f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched."
 
 
-def _apart(group: _LossGroup) -> tuple[Cause, str]:
+def _unconnected(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NO_WAY, f"no path inside the subgraph leads to {group.names}."
 
 
@@ -284,7 +284,7 @@ SENTENCES = {  # by cause: the key in `PHRASES`, and the sentence
     Cause.LEFT_OUT: _outside,
     Cause.EDGE_LEFT_OUT: _cut,
     Cause.TOO_FAR: _far,
-    Cause.NO_WAY: _apart,
+    Cause.NO_WAY: _unconnected,
     Cause.ONE_WAY: _oneway,
     Cause.BEAM: _beam,
     Cause.NOT_TRIED: _untried,

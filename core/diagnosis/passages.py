@@ -147,5 +147,5 @@ def described(graph: KnowledgeGraph, rows: frozenset[int]) -> frozenset[int]:
     """Of some chunks those that a node of the graph comes from; all of them where it has chunks alone."""
     if not graph.n_nodes:
         return rows
-    told = graph.derived.once("told chunks", None, lambda: frozenset(np.unique(chunks_of(graph, "nodes").ids).tolist()))
-    return rows & told
+    with_nodes = graph.derived.once("chunks with nodes", None, lambda: frozenset(np.unique(chunks_of(graph, "nodes").ids).tolist()))
+    return rows & with_nodes

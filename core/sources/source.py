@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
@@ -31,7 +32,7 @@ class Opener(Protocol):
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(ABC):
     """What a question is asked of, by its name. `graph` is the one on which lines run that name no build, once it is open; `corpus` its
     documents, where it has some and they are here."""
 
@@ -61,9 +62,9 @@ class Source:
         return known.title if known is not None else self.name
 
     @property
+    @abstractmethod
     def sets(self) -> Mapping[str, str]:
         """The titles of its question sets by name."""
-        raise NotImplementedError
 
     @property
     def examples(self) -> tuple[str, ...]:
@@ -76,37 +77,37 @@ class Source:
         except HopscopeError:  # said where the source is opened
             return ()
 
+    @abstractmethod
     def questions(self, set_name: str) -> Sequence[Question]:
         """The questions of one of its sets. Raises BadInput, StoreError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw(self, set_name: str, seed: int) -> Question:
         """One question of a set, the same for the same seed. Raises as `questions` does."""
-        raise NotImplementedError
 
+    @abstractmethod
     def named(self, text: str) -> Question | None:
         """The question of its sets with exactly that text; a set that cannot be read is left out, as choosing it says why."""
-        raise NotImplementedError
 
     def asked_on(self, set_name: str, question: Question) -> Source:
         """The source that a question of a set is asked on: this one, or the graph of the question alone."""
         return self
 
+    @abstractmethod
     def _known(self) -> Dataset | Corpus | Shipped | None:
         """Its description; None where it is not here."""
-        raise NotImplementedError
 
+    @abstractmethod
     def open(self, engine: Opener, progress: Progress = silent, check: Check = nothing) -> Source:
         """The same source with its graph open, which is built first where it is not yet there. Raises BadInput, StoreError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
         """A question to the opened source, checked and ready to be run. Raises BadInput, UnknownEntity."""
-        raise NotImplementedError
 
+    @abstractmethod
     def built(self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None) -> Any:
         """The graph that a build made of it. Raises BadInput on triples, and StoreError where it is not built."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

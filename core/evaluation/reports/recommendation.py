@@ -65,7 +65,7 @@ class _Words:
             )
         more, power = self._more(), self._power()
         if self.of.n < FEW:
-            few = "One question tells" if self.of.n == 1 else f"{self.of.n:,} questions tell"
+            few = "One question says" if self.of.n == 1 else f"{self.of.n:,} questions say"
             headline = f"{few} too little to recommend a method."
             return Recommendation(self.of.metric, "", self.of.ranks, headline, tuple(filter(None, [power])), more)
         take = self.of.first[0]
@@ -127,7 +127,7 @@ class _Words:
         if not spread:
             same = f"{self.of.names[first]} and {self.of.names[second]} have the same on each of {self.of.n:,} questions."
             return same if self.of.n > 1 and self.of.means[first] == self.of.means[second] else ""
-        least = f"{self.of.n:,} questions tell differences of {_figure(POWER * spread / math.sqrt(self.of.n))} and more apart"
+        least = f"{self.of.n:,} questions can distinguish differences of {_figure(POWER * spread / math.sqrt(self.of.n))} and more"
         if self.of.needed <= self.of.n:
             return f"{least}."
         gap = f"{_figure(self.of.means[first] - self.of.means[second])} between {self.of.names[first]} and {self.of.names[second]}"

@@ -89,7 +89,7 @@ class Store:
             if found is None or again or self._anothers(found):
                 values = (known, _marked(spec), time.time(), RUNNING)
                 found = self._db.execute("INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values).lastrowid
-                rows = [(found, place, one.question.id, _told(one)) for place, one in enumerate(drawn)]
+                rows = [(found, place, one.question.id, _drawn_text(one)) for place, one in enumerate(drawn)]
                 self._db.executemany("INSERT INTO questions VALUES (?, ?, ?, ?)", rows)
                 made(KIND, str(found))
         return self.run(found)
@@ -210,7 +210,7 @@ def _outcome(text: str, instance: str, question: str) -> Outcome:
     return Outcome.from_dict(facts)
 
 
-def _told(one: Drawn) -> str:
+def _drawn_text(one: Drawn) -> str:
     """The text that `_drawn` reads."""
     return _marked({"question": asdict(one.question), "set": one.set, "graph": written(one.source)})
 

@@ -59,7 +59,7 @@ def test_of_two_that_chance_may_explain_the_cheaper_is_taken_and_the_questions_t
         ".50 of the questions answered right, n = 16 (100 tokens a question). B costs 10 times as much (1,000 tokens a question), for .75."
     )
     assert found.details[1].startswith("B has the highest mean, .25 [") and found.details[1].endswith("more, within chance.")
-    assert found.details[-1] == "16 questions tell differences of .31 and more apart; the .25 between B and A would take about 30."
+    assert found.details[-1] == "16 questions can distinguish differences of .31 and more; the .25 between B and A would take about 30."
     assert found.more == 14 and recommendation(summed(of=20, a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4)).more == 4
 
 
@@ -91,9 +91,9 @@ def test_a_failed_question_is_a_wrong_one():
 
 def test_few_questions_recommend_nothing():
     found = recommendation(summed(a="0", b="1"))
-    assert found.take == "" and found.headline == "One question tells too little to recommend a method."
+    assert found.take == "" and found.headline == "One question says too little to recommend a method."
     found = recommendation(summed(a="0" * 7, b="1" * 7))
-    assert found.take == "" and found.headline == "7 questions tell too little to recommend a method."
+    assert found.take == "" and found.headline == "7 questions say too little to recommend a method."
 
 
 def test_one_method_has_nothing_to_be_compared_with():
