@@ -16,7 +16,7 @@ from core.comparison.run import LaneRun, Prefixes, Progress, build_of
 from core.comparison.viewers import Viewers
 from core.comparison.waiters import Waiter, Waiters
 from core.datasets import datasets, open_graph
-from core.diagnosis.repairing import Repairing
+from core.diagnosis.repair.repairing import Repairing
 from core.environment import Environment
 from core.errors import BadInput, BadParameter
 from core.graph.names.lookup import names

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.builds.base import Made
 from core.builds.catalogue import Build
-from core.builds.extracting import Extractor
+from core.builds.extract.extracting import Extractor
 from core.builds.run import context, status
 from core.builds.speed import foretold
 from core.corpus import Corpus

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from core.builds.base import BuildOperator
 from core.builds.chunking import SentenceChunks, TokenChunks, WholeDocuments
-from core.builds.communities import Communities
-from core.builds.corpus_graphs import GivenLinks, NearestDocuments, SharedTerms
-from core.builds.described_names import DescribedNames
-from core.builds.language_model import LanguageModelExtraction
-from core.builds.merging import Merge
-from core.builds.noun_phrases import NounPhrases
-from core.builds.passages import PassageGraph
-from core.builds.reports import Reports
-from core.builds.synonyms import AddIdentityEdges, AddSynonymEdges
-from core.builds.tree import Tree
+from core.builds.extract.described_names import DescribedNames
+from core.builds.extract.language_model import LanguageModelExtraction
+from core.builds.extract.noun_phrases import NounPhrases
+from core.builds.group.communities import Communities
+from core.builds.group.reports import Reports
+from core.builds.group.tree import Tree
+from core.builds.merge.corpus_graphs import GivenLinks, NearestDocuments, SharedTerms
+from core.builds.merge.merging import Merge
+from core.builds.merge.passages import PassageGraph
+from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges
 from core.builds.vectors import Vectors
 
 EVERY: tuple[type[BuildOperator], ...] = (

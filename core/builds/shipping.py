@@ -9,7 +9,7 @@ from typing import Any
 
 from core.builds.base import BuildContext, Made
 from core.builds.catalogue import Build
-from core.builds.extracting import Extractor
+from core.builds.extract.extracting import Extractor
 from core.builds.fact_store import ROW, key_of
 from core.builds.facts import Facts
 from core.builds.grouped import ROW as CLUSTERS

@@ -14,7 +14,7 @@ from core.cases.finished import freeze_finished
 from core.commands.terminal import OK, bar, watch
 from core.corpus import open_corpus
 from core.datasets import datasets
-from core.diagnosis.verdict_words import explain
+from core.diagnosis.verdict.verdict_words import explain
 from core.errors import BadInput, HopscopeError, ModelFailed
 from core.instances.catalogue import find
 from core.sources import CorpusSource, GraphSource

@@ -13,8 +13,8 @@ from core.graph.protocol import KnowledgeGraph
 from core.operators.base import Context, Line
 from core.operators.branch import Branch
 from core.operators.read import GraphReader
+from core.operators.texts.answer.excerpt import NearestSentence
 from core.operators.texts.built import BuiltGraph
-from core.operators.texts.excerpt import NearestSentence
 from core.runtime.meter import HowFar, silent
 from core.runtime.weight import weight
 from core.sources import Ask

@@ -31,25 +31,25 @@ from core.operators.retrieve.triples import DrawnTriples, NearestTriples
 from core.operators.retrieve.votes import ChainVotes
 from core.operators.retrieve.walks import NodesThenWalks
 from core.operators.rewrite import RewritePaths
+from core.operators.texts.answer.excerpt import NearestSentence
+from core.operators.texts.answer.generate import AnswerFromTables
+from core.operators.texts.answer.graph_tables import SubgraphTables
+from core.operators.texts.answer.passages import AnswerFromPassages
+from core.operators.texts.answer.points import AnswerFromPoints, Points
+from core.operators.texts.answer.reasoning import AnswerFromEvidence
 from core.operators.texts.built import BuiltGraph
 from core.operators.texts.chunks import ChunksByOccurrence, ChunksOfHits, ChunksOfRelations
 from core.operators.texts.communities import CommunitiesAtLevel, CommunitiesOfNodes
 from core.operators.texts.evidence import ChoosePaths, ChooseRelations, HitsOfPaths, NeighbourRelations
-from core.operators.texts.excerpt import NearestSentence
 from core.operators.texts.facts import PassagesOfFacts
-from core.operators.texts.generate import AnswerFromTables
-from core.operators.texts.graph_tables import SubgraphTables
 from core.operators.texts.khop import KhopPaths
 from core.operators.texts.link import LinkNames
 from core.operators.texts.merge import Merge, SetAside, Truncate
 from core.operators.texts.missing import MissingEvidence
 from core.operators.texts.neighbours import EndpointNodes, IncidentRelations, NeighbourNodes
 from core.operators.texts.pagerank import PageRankNodes
-from core.operators.texts.passages import AnswerFromPassages
-from core.operators.texts.points import AnswerFromPoints, Points
 from core.operators.texts.question import EmbedQuery, ExtractKeywords, NamesInQuestion
 from core.operators.texts.rank_hits import RankHits
-from core.operators.texts.reasoning import AnswerFromEvidence
 from core.operators.texts.scores import ChunksFromRelations, RelationsFromNodes
 from core.operators.texts.sparse import SparseChunks, SparseNodes
 from core.operators.texts.steiner import SteinerSubgraph

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 
 from core.builds import find
 from core.builds.base import LANES, BuildContext, Made
-from core.builds.described_names import REPLY, DescribedNames
-from core.builds.noun_phrases import NounPhrases
+from core.builds.extract.described_names import REPLY, DescribedNames
+from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.run import context
 from core.corpus import open_corpus
 from core.graph.columns import Table

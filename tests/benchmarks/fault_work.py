@@ -119,7 +119,7 @@ def _own() -> str:
 
 def _text(folder: Path, times: int) -> Iterator[str]:
     from core.builds import build
-    from core.builds.noun_phrases import read
+    from core.builds.extract.noun_phrases import read
     from core.corpus import Corpus
     from core.models.registry import Registry
 

@@ -9,7 +9,7 @@ import pytest
 
 from core.case_adapter import comparison, finished
 from core.cases.finished import freeze_finished, thaw_finished
-from core.diagnosis.verdict_words import explain
+from core.diagnosis.verdict.verdict_words import explain
 from core.engine import Engine
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from core.builds.base import BuildContext, Made
-from core.builds.described_names import DescribedNames
-from core.builds.language_model import LanguageModelExtraction
-from core.builds.reports import Reports as CorpusReports
-from core.builds.summaries import by_model as summed_up
-from core.builds.summaries import description_by_model
+from core.builds.extract.described_names import DescribedNames
+from core.builds.extract.language_model import LanguageModelExtraction
+from core.builds.group.reports import Reports as CorpusReports
+from core.builds.group.summaries import by_model as summed_up
+from core.builds.group.summaries import description_by_model
 from core.corpus import Document, new_folder, write
 from core.environment import Environment
 from core.evaluation.metrics.judge import judge

@@ -17,8 +17,8 @@ from typing import Any
 
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.chunking import TokenChunks
+from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.facts import Facts
-from core.builds.noun_phrases import NounPhrases
 from core.builds.run import context
 from core.corpus import open_corpus
 from core.models.registry import Registry

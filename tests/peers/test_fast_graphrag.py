@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from core.builds.base import BuildContext, Made
-from core.builds.synonyms import AddIdentityEdges
+from core.builds.merge.synonyms import AddIdentityEdges
 from tests.films import Parrot
 from tests.peers.compared import Models, after, agreement, found, graph, ordered, recorded
 from tests.peers.given import given

@@ -17,8 +17,8 @@ import pytest
 
 from core.builds.base import BuildContext, Made
 from core.builds.facts import Entity, Facts, Relation
-from core.builds.merging import Merge
-from core.builds.synonyms import SIMILAR, AddSynonymEdges
+from core.builds.merge.merging import Merge
+from core.builds.merge.synonyms import SIMILAR, AddSynonymEdges
 from core.graph.columns import Table
 from core.models.base import Choice
 from tests.films import Parrot

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.builds.synonyms import SIMILAR
+from core.builds.merge.synonyms import SIMILAR
 from core.graph.pagerank.problem import Links
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph

@@ -11,9 +11,9 @@ from core.graph.texts import leaves
 from core.models.base import Chat
 from core.operators.asking import asked, unasked, with_room
 from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.answer.passages import passage_texts
 from core.operators.texts.hits import ranked
 from core.operators.texts.merge import placed
-from core.operators.texts.passages import passage_texts
 from core.operators.texts.sparse import BY, BY_HELP, searchable
 from core.parameters import param
 from core.prompts import messages, plain

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.builds.synonyms import SIMILAR
+from core.builds.merge.synonyms import SIMILAR
 from core.graph.texts import chunks_of, n_chunks
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, best_names, ranked, scores_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.operators.asking import asked, unasked, with_room
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.passages import NOTHING, given, passage_texts
+from core.operators.texts.answer.passages import NOTHING, given, passage_texts
 from core.operators.texts.question import VOCABULARY, names_in
 from core.parameters import param
 from core.prompts import messages, plain

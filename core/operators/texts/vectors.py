@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.builds.synonyms import SIMILAR
+from core.builds.merge.synonyms import SIMILAR
 from core.graph.store import Graph
 from core.indexes.encoded import Of, count
 from core.indexes.vectors import vector_index

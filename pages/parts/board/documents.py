@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from core.comparison.stands import stands_on
-from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import TEXT_STAGES, funnel, right
 from core.diagnosis.passages import fates
 from core.diagnosis.targets import answers_of, passages_of
-from core.diagnosis.verdict_words import Verdict
+from core.diagnosis.verdict.explanation import Explained
+from core.diagnosis.verdict.verdict_words import Verdict
 from core.engine import Comparison, Lane
 from core.graph.texts import hit_titles, n_chunks
 from core.results import graph_dict

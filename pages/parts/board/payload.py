@@ -11,7 +11,7 @@ from core.comparison.timing import cost as method_seconds
 from core.comparison.timing import spans
 from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
-from core.diagnosis.verdict_words import Verdict, explain
+from core.diagnosis.verdict.verdict_words import Verdict, explain
 from core.engine import Comparison, Lane
 from core.instances.catalogue import Instance
 from core.operators import OPERATORS

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.engine import Lane
 from core.graph.texts import hit_names
-from core.operators.texts.points import NOT_REACHED, PARTS, SHOWN, UNREADABLE, AnswerFromPoints, Points, best_first
+from core.operators.texts.answer.points import NOT_REACHED, PARTS, SHOWN, UNREADABLE, AnswerFromPoints, Points, best_first
 from core.runtime.jobs import FAILED
 from core.types import Point, State
 from pages.parts.board.text_hits import SOURCES, keyed, passage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.diagnosis.explanation import Explained
+from core.diagnosis.verdict.explanation import Explained
 
 
 def tone(one: Explained, funnel: Sequence[dict[str, Any]] | None) -> str:

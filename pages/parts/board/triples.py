@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.datasets.wording import table_of
-from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import STAGES, funnel, right
 from core.diagnosis.measure import by_model, lane_by_model
 from core.diagnosis.missed_answers import lost_paths, read_paths
 from core.diagnosis.targets import answers_of
-from core.diagnosis.verdict_words import Verdict
+from core.diagnosis.verdict.explanation import Explained
+from core.diagnosis.verdict.verdict_words import Verdict
 from core.engine import Comparison, Lane
 from core.types import State
 from pages.parts.board.keys import at, placed_by_id

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import Stage
-from core.diagnosis.verdict_words import best_repair, same_line
+from core.diagnosis.verdict.explanation import Explained
+from core.diagnosis.verdict.verdict_words import best_repair, same_line
 from core.engine import Comparison, Lane
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.cases import ratings
-from core.diagnosis.adviser import Advice, advise
+from core.diagnosis.repair.adviser import Advice, advise
 from core.errors import HopscopeError, UnknownEntity
 from core.graph.names.seeds import seeds_of
 from core.operators.base import Operator

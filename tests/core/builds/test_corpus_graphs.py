@@ -6,8 +6,8 @@ import pytest
 from core.builds import standing
 from core.builds.base import BuildContext, Made
 from core.builds.chunking import SentenceChunks, WholeDocuments
-from core.builds.corpus_graphs import GivenLinks, NearestDocuments, SharedTerms
-from core.builds.pairing import nearest_rows
+from core.builds.merge.corpus_graphs import GivenLinks, NearestDocuments, SharedTerms
+from core.builds.merge.pairing import nearest_rows
 from core.corpus import write
 from core.corpus.document import Document
 from core.corpus.links import Link

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from core.builds.base import BuildContext
-from core.builds.described_names import DescribedNames
+from core.builds.extract.described_names import DescribedNames
 from tests.core.builds.test_language_model import Models
 
 CAROL = "Ebenezer Scrooge and Jacob Marley were partners in London. Marley died on Christmas Eve."

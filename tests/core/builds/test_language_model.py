@@ -10,7 +10,7 @@ import pytest
 from core.builds import build, find, open_graph, status
 from core.builds.base import BuildContext
 from core.builds.cost import cost
-from core.builds.language_model import LanguageModelExtraction
+from core.builds.extract.language_model import LanguageModelExtraction
 from core.errors import BadInput, Cancelled, ModelFailed, StoreError
 from core.models.base import Reply
 from core.models.chat.saved_replies import reply_key

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from core.builds.base import BuildContext, Made
-from core.builds.communities import Communities
-from core.builds.synonyms import AddIdentityEdges, AddSynonymEdges
+from core.builds.group.communities import Communities
+from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges
 from core.graph.algorithms.hierarchy import hierarchy
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table

@@ -6,8 +6,8 @@ import pytest
 
 from core.builds.base import BuildContext, Made
 from core.builds.facts import Entity, Facts, Relation
-from core.builds.merging import Merge
-from core.builds.passages import PassageGraph
+from core.builds.merge.merging import Merge
+from core.builds.merge.passages import PassageGraph
 from core.graph.columns import Table
 from core.models.base import NoModels
 from tests.core.builds.kit import Texts

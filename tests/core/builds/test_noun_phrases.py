@@ -7,8 +7,8 @@ import pytest
 from core.builds import build
 from core.builds.base import BuildContext, Made
 from core.builds.chunking import WholeDocuments
+from core.builds.extract.noun_phrases import NEAR, NounPhrases
 from core.builds.fact_store import FactStore
-from core.builds.noun_phrases import NEAR, NounPhrases
 from tests.core.builds.kit import Reading, Texts
 
 

@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
+from core.builds.extract.noun_phrases import read as phrases
+from core.builds.extract.parsing import MANY, read_batches
 from core.builds.facts import Entity, Facts
-from core.builds.noun_phrases import read as phrases
-from core.builds.parsing import MANY, read_batches
 from core.errors import Cancelled
 
 HERE = os.getpid()

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from core.builds.base import BuildContext, Made
-from core.builds.reports import Reports, read
+from core.builds.group.reports import Reports, read
 from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
 from core.runtime.meter import silent

@@ -9,8 +9,8 @@ import shutil
 import pytest
 
 from core.builds import build, find, open_graph, standing, status
+from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.fact_store import FactStore, key_of
-from core.builds.noun_phrases import NounPhrases
 from core.builds.run import built_as, context
 from core.builds.shipped import (
     FACTS,

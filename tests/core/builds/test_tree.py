@@ -9,8 +9,8 @@ import pytest
 
 from core.builds.base import BuildContext, Made
 from core.builds.clustering import balanced, mixture
-from core.builds.summaries import central, cut
-from core.builds.tree import Tree
+from core.builds.group.summaries import central, cut
+from core.builds.group.tree import Tree
 from core.errors import ModelFailed, ModelUnavailable
 from core.graph.columns import Table
 from core.models.base import NoModels, Reply

@@ -12,7 +12,7 @@ from core.cases import whole
 from core.cases.case import unpack
 from core.cases.examples import DEMO, FOLDER, demo
 from core.cases.file import EXTENSION, as_file, read
-from core.diagnosis.verdict_words import best_repair, explain
+from core.diagnosis.verdict.verdict_words import best_repair, explain
 
 TOLD = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8"))
 

@@ -12,7 +12,7 @@ from core.cases.examples import FOLDER, demo
 from core.cases.file import EXTENSION, as_file, read
 from core.diagnosis.funnel import funnel
 from core.diagnosis.targets import passages_of
-from core.diagnosis.verdict_words import explain
+from core.diagnosis.verdict.verdict_words import explain
 from core.sources import CorpusSource
 
 LIST = "documents"

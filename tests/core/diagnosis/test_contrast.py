@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from core.diagnosis.causes import PHRASES, Cause
-from core.diagnosis.contrast import Spoken, contrast
-from core.diagnosis.explanation import SENTENCES, Explained
 from core.diagnosis.losses import Loss
+from core.diagnosis.verdict.contrast import Spoken, contrast
+from core.diagnosis.verdict.explanation import SENTENCES, Explained
 
 ABC = ("Ann", "Bob", "Cy")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.diagnosis.explanation import explained
+from core.diagnosis.verdict.explanation import explained
 from core.operators import (
     Answer,
     BeamSearch,

@@ -9,9 +9,9 @@ import pytest
 from core.comparison.comparing import Comparison, Lane
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.corpus import Document, write
-from core.diagnosis.passage_changes import changes
-from core.diagnosis.repairs import repair
-from core.diagnosis.verdict_words import best_repair, explain
+from core.diagnosis.repair.passage_changes import changes
+from core.diagnosis.repair.repairs import repair
+from core.diagnosis.verdict.verdict_words import best_repair, explain
 from core.engine import Engine
 from core.errors import Cancelled
 from core.instances.catalogue import Instance

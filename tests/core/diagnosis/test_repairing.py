@@ -10,8 +10,8 @@ import pytest
 from core.case_adapter import comparison, finished
 from core.cases.finished import freeze_finished, thaw_finished
 from core.comparison.waiters import Waiter
-from core.diagnosis import repairing
-from core.diagnosis.verdict_words import best_repair
+from core.diagnosis.repair import repairing
+from core.diagnosis.verdict.verdict_words import best_repair
 from core.engine import Engine
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line

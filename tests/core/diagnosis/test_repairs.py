@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core.comparison.run import LaneRun, Layered, Prefixes, Progress
-from core.diagnosis.explanation import explained
-from core.diagnosis.path_changes import changes
-from core.diagnosis.repairs import repair
+from core.diagnosis.repair.path_changes import changes
+from core.diagnosis.repair.repairs import repair
+from core.diagnosis.verdict.explanation import explained
 from core.environment import Environment
 from core.errors import Cancelled
 from core.indexes import chains

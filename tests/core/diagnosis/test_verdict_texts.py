@@ -8,7 +8,7 @@ from core.comparison.comparing import Comparison, Lane
 from core.comparison.run import LaneRun
 from core.corpus import Document, write
 from core.diagnosis.lost_passages import title_of_chunk
-from core.diagnosis.verdict_words import explain
+from core.diagnosis.verdict.verdict_words import explain
 from core.environment import Environment
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.comparison.run import LaneRun, Progress
-from core.diagnosis.verdict_words import best_repair, explain, lane_names, same_line
+from core.diagnosis.verdict.verdict_words import best_repair, explain, lane_names, same_line
 from core.engine import Comparison, Lane
 from core.environment import Environment
 from core.instances.catalogue import Instance

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.builds.synonyms import SIMILAR
+from core.builds.merge.synonyms import SIMILAR
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.graph.texts import chunks_of

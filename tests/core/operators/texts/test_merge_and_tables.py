@@ -71,7 +71,7 @@ def test_text_that_looks_like_a_table_stays_in_its_cell():
 
 
 def test_braces_in_texts_stay_as_they_are(told):
-    from core.operators.texts.generate import prompt_of
+    from core.operators.texts.answer.generate import prompt_of
 
     table = ContextTable("chunk", ("source", "text"), (("a", "{question} {tables}"),), (0,))
     assert "{question} {tables}" in prompt_of(Question("who?"), (table,)).messages[1]["content"]

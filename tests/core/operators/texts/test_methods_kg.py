@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from core.builds.synonyms import SIMILAR
+from core.builds.merge.synonyms import SIMILAR
 from core.comparison.run import LaneRun, Progress
 from core.environment import Environment
 from core.errors import ModelFailed

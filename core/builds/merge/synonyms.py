@@ -9,8 +9,8 @@ import numpy as np
 
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.encoding import encoded
-from core.builds.merging import RELATED
-from core.builds.regraph import with_edges
+from core.builds.merge.merging import RELATED
+from core.builds.merge.regraph import with_edges
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_labels
 from core.parameters import param

@@ -10,10 +10,10 @@ from typing import Any
 
 from core.builds.asking import reply_to, side_by_side
 from core.builds.base import BuildContext
-from core.builds.extracting import Extractor
+from core.builds.extract.extracting import Extractor
+from core.builds.extract.noun_phrases import PHRASE, NounPhrases
 from core.builds.facts import Entity, Facts, Relation
 from core.builds.naming import folded
-from core.builds.noun_phrases import PHRASE, NounPhrases
 from core.builds.speed import measured
 from core.errors import BadInput
 from core.models.base import Chat, Messages
@@ -130,7 +130,7 @@ class DescribedNames(Extractor):
 def principal(entities: Sequence[Entity], most: int) -> tuple[Entity, ...]:
     """The entities that a chunk is about: the most frequent, names before phrases and peoples; a phrase that holds a name is left out.
 
-    >>> from core.builds.described_names import principal
+    >>> from core.builds.extract.described_names import principal
     >>> from core.builds.facts import Entity
     >>> found = principal([Entity("rap duo Ann & Bob", "concept"), Entity("Ann", "person"), Entity("Rome", "place", times=2)], 5)
     >>> [entity.name for entity in found]

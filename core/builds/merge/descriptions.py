@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from core.builds.base import BuildContext
-from core.builds.summaries import description_by_model
+from core.builds.group.summaries import description_by_model
 from core.errors import shorten
 from core.models.chat.replies import estimate
 
@@ -33,7 +33,7 @@ def described(longest: int, model: str, ctx: BuildContext) -> Callable[[str, Ite
 def fitting(several: Iterable[str], longest: int) -> str:
     """As many of some texts as fit, in their order; of the first at least the beginning.
 
-    >>> from core.builds.descriptions import fitting
+    >>> from core.builds.merge.descriptions import fitting
     >>> fitting(["One two.", "Three four.", "Five."], 7)
     'One two. Three four.'
     """

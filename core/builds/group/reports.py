@@ -12,7 +12,7 @@ import numpy as np
 
 from core.builds.asking import reply_to, side_by_side
 from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.communities import best_connected
+from core.builds.group.communities import best_connected
 from core.graph.building.text_graph import with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
@@ -119,7 +119,7 @@ class Reports(BuildOperator):
 def read(text: str) -> Report | None:
     """The report in a reply, its rating None where it has none; None where the reply says nothing of the community.
 
-    >>> from core.builds.reports import read
+    >>> from core.builds.group.reports import read
     >>> read('{"title": "Ann", "summary": "She cooks.", "findings": ["In Rome."], "rating": 11}')
     Report(title='Ann', text='She cooks. In Rome.', rating=10.0)
     """

@@ -19,7 +19,7 @@ Check = Callable[[], None]
 def nearest_rows(vectors: np.ndarray, keep: int, least: float, check: Check) -> dict[tuple[int, int], float]:
     """The cosine of each pair (a, b), a < b, of unit rows of which one is among the `keep` nearest of the other and `least` near or more.
 
-    >>> from core.builds.pairing import nearest_rows
+    >>> from core.builds.merge.pairing import nearest_rows
     >>> nearest_rows(np.array([[1.0, 0.0], [0.8, 0.6], [0.6, -0.8]]), 1, 0.0, lambda: None)  # the third is nearest to the first
     {(0, 1): 0.8, (0, 2): 0.6}
     """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.diagnosis.adviser import advise
 from core.diagnosis.causes import Cause
 from core.diagnosis.losses import Loss, figure
-from core.diagnosis.trying import Change, new_ones, with_values
+from core.diagnosis.repair.adviser import advise
+from core.diagnosis.repair.trying import Change, new_ones, with_values
 from core.diagnosis.wording import counted
 from core.indexes.chains import at_hand
 from core.operators import ChainRanking, PersonalizedPageRank

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from core.comparison.comparing import Comparison, Lane
 from core.comparison.endings import unfinished
-from core.diagnosis.contrast import ends
-from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import Stage, funnel
 from core.diagnosis.lost_passages import LostPassage, lost_passages, title_of_chunk, why
 from core.diagnosis.passages import chunk_order
 from core.diagnosis.targets import answers_of, passages_of
+from core.diagnosis.verdict.contrast import ends
+from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
 from core.types import Repair
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from core.builds.asking import reply_to, side_by_side
 from core.builds.base import BuildContext
-from core.builds.extracting import Extractor
+from core.builds.extract.extracting import Extractor
+from core.builds.extract.model_replies import SCHEMAS, Lists, lists_in
+from core.builds.extract.occurrence import Occurrence
 from core.builds.facts import Entity, Facts, Relation
-from core.builds.model_replies import SCHEMAS, Lists, lists_in
 from core.builds.naming import folded
-from core.builds.occurrence import Occurrence
 from core.builds.speed import measured
 from core.errors import BadInput
 from core.models.base import Chat, Reply

@@ -10,7 +10,7 @@ SAMPLE = 2000  # characters looked at
 def latin(text: str) -> bool:
     """Whether at least half of a text's letters are Latin ones; a text without letters is.
 
-    >>> from core.builds.scripts import latin
+    >>> from core.builds.extract.scripts import latin
     >>> latin("Ann in Zürich"), latin("安住在罗马。"), latin("1999")
     (True, False, True)
     """

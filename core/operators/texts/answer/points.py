@@ -12,7 +12,7 @@ from core.models.chat.json_reply import json_reply
 from core.operators.asking import SPARE, asked, unasked, with_room
 from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.length import longest
-from core.operators.texts.generate import prompt_of
+from core.operators.texts.answer.generate import prompt_of
 from core.operators.texts.hits import tokens
 from core.operators.texts.tables import as_text, tables_of
 from core.parameters import param

@@ -12,7 +12,7 @@ WORD = re.compile(r"\w+")
 class Occurrence:
     """Looks for names in one text: as they are, or all of their words anywhere in it; case and white space do not count.
 
-    >>> from core.builds.occurrence import Occurrence
+    >>> from core.builds.extract.occurrence import Occurrence
     >>> here = Occurrence("Lincoln, Abraham, was  born in Kentucky.")
     >>> here("Abraham Lincoln"), here("kentucky"), here("Marie Curie"), here(" ")
     (True, True, False, False)

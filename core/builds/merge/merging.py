@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.descriptions import described
 from core.builds.facts import Facts
+from core.builds.merge.descriptions import described
 from core.builds.naming import READINGS, folded
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table

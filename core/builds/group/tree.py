@@ -11,7 +11,7 @@ from core.builds.asking import side_by_side
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.clustering import REDUCERS, REGULARISATION, Clusters, balanced, mixture
 from core.builds.encoding import encoded
-from core.builds.summaries import by_model, central
+from core.builds.group.summaries import by_model, central
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.graph.store import Graph
@@ -111,7 +111,7 @@ def packed(cluster: np.ndarray, sizes: list[int], most: int) -> Clusters:
     """A cluster cut into runs of at most `most` tokens, in the order of its places.
 
     >>> import numpy as np
-    >>> from core.builds.tree import packed
+    >>> from core.builds.group.tree import packed
     >>> [one.tolist() for one in packed(np.array([0, 2, 3, 5]), [4, 9, 4, 4, 9, 20], 8)]
     [[0, 2], [3], [5]]
     """

@@ -10,10 +10,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from core.builds.base import BuildContext
-from core.builds.extracting import Extractor
+from core.builds.extract.extracting import Extractor
+from core.builds.extract.parsing import read_batches
+from core.builds.extract.scripts import latin
 from core.builds.facts import Entity, Facts, Relation
-from core.builds.parsing import read_batches
-from core.builds.scripts import latin
 from core.errors import ModelUnavailable
 
 if TYPE_CHECKING:

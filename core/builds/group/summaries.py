@@ -58,7 +58,7 @@ def chosen(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
     """The places of the best scores by (-score, place), as long as their sizes fit into `most`; the first in any case.
 
     >>> import numpy as np
-    >>> from core.builds.summaries import chosen
+    >>> from core.builds.group.summaries import chosen
     >>> chosen(np.array([0.5, 0.9, 0.7]), [5, 5, 5], 10)
     [1, 2]
     """

@@ -45,7 +45,7 @@ def lists_in(text: str, schema: dict[str, Any]) -> Lists | None:
 
     Of a reply that was cut short these are the items that had ended. What an item lacks beside its names is empty.
 
-    >>> from core.builds.model_replies import SCHEMAS, lists_in
+    >>> from core.builds.extract.model_replies import SCHEMAS, lists_in
     >>> lists_in('{"names": ["Ann", "Rome", 3]}', SCHEMAS["names"])
     Lists(lists={'names': ['Ann', 'Rome']}, whole=True, unusable=1)
     >>> lists_in('Sure: {"names": ["Ann", "Ro', SCHEMAS["names"])

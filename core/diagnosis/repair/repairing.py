@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from core.comparison.comparing import Comparison, Queues
 from core.diagnosis.measure import lane_by_model
-from core.diagnosis.repairs import repair
+from core.diagnosis.repair.repairs import repair
 from core.diagnosis.support import rests
-from core.diagnosis.verdict_words import explain
+from core.diagnosis.verdict.verdict_words import explain
 from core.errors import Cancelled, ModelFailed, ModelUnavailable
 from core.instances.catalogue import Instance
 from core.runtime.jobs import DONE, Job

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from core.comparison.comparing import ENDED, Comparison, Lane
 from core.comparison.endings import unfinished
-from core.diagnosis.contrast import Spoken, contrast
-from core.diagnosis.explanation import Explained, explained
 from core.diagnosis.funnel import right
 from core.diagnosis.measure import READER, by_model, counted_by, lane_by_model, two_measures
-from core.diagnosis.verdict_texts import explained_texts, verdict_texts
+from core.diagnosis.verdict.contrast import Spoken, contrast
+from core.diagnosis.verdict.explanation import Explained, explained
+from core.diagnosis.verdict.verdict_texts import explained_texts, verdict_texts
 from core.diagnosis.wording import joined, sentence
 from core.operators.text import parse_line
 from core.types import Repair

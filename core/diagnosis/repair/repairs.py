@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from core.comparison.run import LaneRun, Layered
-from core.diagnosis import passage_changes, path_changes
 from core.diagnosis.funnel import Kept, funnel, right
 from core.diagnosis.losses import Loss
 from core.diagnosis.lost_passages import lost_passages
 from core.diagnosis.measure import PROMPT, READER
+from core.diagnosis.repair import passage_changes, path_changes
+from core.diagnosis.repair.trying import MOST_SECONDS, Change, best, changed_line, ran
 from core.diagnosis.targets import answers_of, passages_of
-from core.diagnosis.trying import MOST_SECONDS, Change, best, changed_line, ran
 from core.diagnosis.wording import counted
 from core.types import Repair
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.diagnosis.causes import PHRASES, Cause
-from core.diagnosis.explanation import Explained
 from core.diagnosis.matching import normalize
+from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
 
 ADD = "Add the right answer to see where it is lost."
@@ -47,7 +47,7 @@ def contrast(lanes: Sequence[Spoken], answers: Sequence[str], by: str = "") -> s
 def ends(lanes: Iterable[tuple[str, str]]) -> list[str]:
     """Sentences that name the lanes that came to no end, given with how they ended instead (failed, was cancelled), if they did.
 
-    >>> from core.diagnosis.contrast import ends
+    >>> from core.diagnosis.verdict.contrast import ends
     >>> ends([("No. 1", ""), ("No. 2", "failed"), ("No. 3", "was cancelled")])
     ['No. 2 failed.', 'No. 3 was cancelled.']
     """

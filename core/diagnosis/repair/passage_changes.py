@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from core.diagnosis.lost_passages import LostPassage
 from core.diagnosis.passages import kept_by
-from core.diagnosis.trying import Change, new_ones, with_values
+from core.diagnosis.repair.trying import Change, new_ones, with_values
 from core.diagnosis.wording import counted
 from core.operators import SparseChunks, VectorChunks
 from core.operators.base import Line, Operator
@@ -28,7 +28,7 @@ def changes(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
     """What may help: as many hits as the places of the lost passages ask for, more room in the prompt, another way to look passages up,
     then wider searches. None for a line with branches.
 
-    >>> from core.diagnosis.passage_changes import changes
+    >>> from core.diagnosis.repair.passage_changes import changes
     >>> from core.operators.text import parse_line
     >>> line = parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=4) >> AnswerFromTables()")
     >>> [change.words for change in changes(line, ())]

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.encoding import encoded
-from core.builds.pairing import nearest_rows, rare_terms, shared_rows
+from core.builds.merge.pairing import nearest_rows, rare_terms, shared_rows
 from core.corpus import Corpus
 from core.errors import BadInput
 from core.graph.building.text_graph import assemble

@@ -1,0 +1,1 @@
+"""Stage “group”: communities and their reports, trees of summaries."""

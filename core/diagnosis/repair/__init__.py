@@ -1,0 +1,1 @@
+"""Changes of one step that bring a lane what it lost, tried on its question."""

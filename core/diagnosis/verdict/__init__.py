@@ -1,0 +1,1 @@
+"""What a comparison comes to, in sentences made from the trace."""

@@ -1,0 +1,1 @@
+"""Answers from what was retrieved from graphs made of texts."""
