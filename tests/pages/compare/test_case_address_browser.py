@@ -100,6 +100,7 @@ def test_a_case_that_is_presented_has_its_address_when_the_presentation_is_left(
     page.locator(".lane[data-status=done]").first.wait_for(timeout=60_000)
     page.keyboard.press("ArrowRight")
     page.wait_for_url(re.compile(f"show={CASES[1].id}"), timeout=30_000)
+    page.get_by_role("heading", name=CASES[1].question).wait_for(timeout=30_000)  # before that, Escape leaves the case on the screen
     page.keyboard.press("Escape")
     showing(page, CASES[1])
     page.reload()
