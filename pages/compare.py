@@ -30,6 +30,7 @@ from pages.parts.compare.unbuilt import unbuilt
 from pages.parts.shared.address import in_place
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import engine, give_up, graph, graph_name, instances, opened_graph, source, waiter
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
 POLL = 0.7  # seconds between two looks at a running job, at least: a look waits for something new
@@ -42,10 +43,10 @@ def page() -> None:
     settle_lanes()
     known = instances()
     if presenting():
-        if st.session_state.get("submitted", False):
-            st.session_state.trouble = ask(chosen(known), edited())
+        if session.submitted:
+            session.trouble = ask(chosen(known), edited())
             st.query_params["present"] = "1"
-            st.session_state.submitted = st.session_state.edited = False
+            session.submitted = session.edited = False
         present(repair_beside)
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
@@ -55,14 +56,14 @@ def page() -> None:
         entities = st.container(width="stretch")
         actions = st.container(horizontal=True, width="content", gap="small")
     above, results = st.container(), st.container()
-    stopped = st.session_state.pop("stopped", False)
+    stopped = Session.stopped.take()
     with above:
         lanes = chosen(known)
-        if (pressed or st.session_state.get("submitted", False)) and not stopped:
-            st.session_state.trouble = ask(lanes, None if pressed else edited())
-        st.session_state.submitted = st.session_state.edited = False  # only now, so that nothing that breaks in before loses the question
-        if st.session_state.get("trouble") is not None:
-            suggest(st.session_state.trouble)
+        if (pressed or session.submitted) and not stopped:
+            session.trouble = ask(lanes, None if pressed else edited())
+        session.submitted = session.edited = False  # only now, so that nothing that breaks in before loses the question
+        if session.trouble is not None:
+            suggest(session.trouble)
     with above:
         on_screen = drawable(shown())
     with entities:
@@ -105,7 +106,7 @@ def answered(case: Case) -> None:
 def stop(job: Job) -> None:
     """Cancel, and ask nothing in this run, even where the click on Ask has only just come."""
     give_up(job, "compare")
-    st.session_state.stopped = True
+    session.stopped = True
 
 
 def options() -> None:
@@ -113,13 +114,13 @@ def options() -> None:
     with st.popover("Options"):
         st.toggle(
             "Answer with a language model",
-            key="model",
+            key=Session.model.name,
             help="Let a language model answer from the paths.",
             persist_state="session",
         )
         st.toggle(
             "Answer without a language model",
-            key="reader",
+            key=Session.reader.name,
             help="Name the entities at the ends of the best paths (the graph reader).",
             persist_state="session",
         )
@@ -127,34 +128,33 @@ def options() -> None:
 
 def edited() -> Shown | None:
     """What is on the screen, where only its lanes were changed: what they did is taken over, and the others are asked as they were."""
-    on_screen = shown() if st.session_state.get("edited", False) else None
-    same = on_screen is not None and on_screen.comparison.ask.question.text == " ".join(st.session_state.question.split())
+    on_screen = shown() if session.edited else None
+    same = on_screen is not None and on_screen.comparison.ask.question.text == " ".join(session.question.split())
     return on_screen if same else None
 
 
 def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
     """Start the comparison, and put it in the address; what stands in the way, if anything. Lanes that `on_screen` has done stay."""
-    state = st.session_state
-    switches = (state.reader, state.model) if on_screen is None else (on_screen.comparison.ask.reader, on_screen.comparison.ask.model)
+    switches = (session.reader, session.model) if on_screen is None else (on_screen.comparison.ask.reader, on_screen.comparison.ask.model)
     try:
         asked = (ask_documents if source().documents else ask_graph)(*switches)
         before = on_screen.on(asked) if on_screen is not None else None
         job = engine().compare(asked, lanes, waiter=waiter("compare"), repairs=True, before=before)
     except HopscopeError as error:
         return error
-    state.job = job.key
-    state.pop("case", None)
-    state.address = replace(address(), reader=asked.reader, model=asked.model)
-    write_link(state.address)
+    session.job = job.key
+    del session.case
+    session.address = replace(address(), reader=asked.reader, model=asked.model)
+    write_link(session.address)
     return None
 
 
 def ask_graph(reader: bool, model: bool) -> Ask:
     """The question in the bar to the chosen graph, ready to be run. Raises BadInput, UnknownEntity."""
-    state, opened = st.session_state, graph()
+    opened = graph()
     link_entities(opened)
-    question = Question(state.question, entities=tuple(state.entities), answers=tuple(state.answers), hops=state.get("hops"))
-    return engine().ask(GraphSource.of(opened), question, seed=state.seed, reader=reader, model=model)
+    question = Question(session.question, entities=tuple(session.entities), answers=tuple(session.answers), hops=session.hops)
+    return engine().ask(GraphSource.of(opened), question, seed=session.seed, reader=reader, model=model)
 
 
 def draw(on_screen: Shown) -> None:
@@ -215,7 +215,7 @@ def go(opened, node: int, to: str) -> None:
     name = opened.node_name(node)
     if to == "walk":
         st.switch_page("pages/graphs.py", query_params={"entity": name, "graph": graph_name()})
-    st.session_state.entities, st.session_state.submitted = [name], True
+    session.entities, session.submitted = [name], True
     st.rerun()
 
 

@@ -16,6 +16,7 @@ from core.sources import Ask
 from pages.parts.compare.asking import bar_state, known_question
 from pages.parts.compare.permalink import Link, case_link, read_link, write_link
 from pages.parts.shared.session import chosen, engine, source, waiter, went_here
+from pages.parts.shared.session_state import Session, session
 
 
 @dataclass(frozen=True)
@@ -39,27 +40,27 @@ def come_back() -> None:
     it was left; Back and Forward on the page itself go to what the address names, be it the first page without a question. An address
     that is another one but was not gone to is what the browser had before it heard of the present one: what runs then brings it along.
     """
-    state, link = st.session_state, _named()
-    if "address" not in state:
+    link = _named()
+    if session.address is None:
         if link.source != chosen() and {"graph", "corpus", "case"} & set(st.query_params) and link.source.here:
-            state.wanted = link  # another page, where the session began, has chosen something else before
-        elif "wanted" not in state:
+            session.wanted = link  # another page, where the session began, has chosen something else before
+        elif session.wanted is None:
             _open(link)
-    elif went_here() and link != state.address and ({"q", "case"} & set(st.query_params) or not state.came):
-        state.wanted = link
-    elif "wanted" not in state:
-        if "settled" not in state:  # another graph was chosen by hand, which wrote its own address
-            state.address = link
+    elif went_here() and link != session.address and ({"q", "case"} & set(st.query_params) or not session.came):
+        session.wanted = link
+    elif session.wanted is None:
+        if session.settled is None:  # another graph was chosen by hand, which wrote its own address
+            session.address = link
         _again()
-    if "wanted" in state:
-        if state.wanted.source != chosen() and state.wanted.source.here:
-            if "source_wanted" not in state:  # which the sidebar takes up, where it is drawn
-                state.source_wanted = state.wanted.source
+    if session.wanted is not None:
+        if session.wanted.source != chosen() and session.wanted.source.here:
+            if session.source_wanted is None:  # which the sidebar takes up, where it is drawn
+                session.source_wanted = session.wanted.source
                 st.rerun()
-            state.source = state.pop("source_wanted")
-        _open(state.wanted)
-        del state.wanted
-    state.came = False  # last, as a run can be broken off before
+            session.source = Session.source_wanted.take()
+        _open(session.wanted)
+        del session.wanted
+    session.came = False  # last, as a run can be broken off before
 
 
 def _named() -> Link:
@@ -67,8 +68,8 @@ def _named() -> Link:
     key = st.query_params.get("case", "")
     if not key:
         return read_link()
-    if "address" in st.session_state and st.session_state.address.case == key:
-        return st.session_state.address
+    if session.address is not None and session.address.case == key:
+        return session.address
     try:
         return case_link(get(key))
     except HopscopeError:
@@ -78,109 +79,103 @@ def _named() -> Link:
 def _open(link: Link) -> None:
     """What an address shows: its case, its question, or the first shipped case where it names nothing. Of a case that cannot be opened
     `trouble` tells why, above what an address without one shows."""
-    state = st.session_state
-    state.pop("trouble", None)
+    del session.trouble
     if link.case:
         try:
             show_case(get(link.case))
             shown()
             return
         except HopscopeError as error:
-            state.trouble = error
-            state.pop("case", None)
+            session.trouble = error
+            del session.case
     begin = demo() if (link.case or link.empty and "graph" not in st.query_params) and not source().documents else ()
     if begin:
         show_case(begin[0], link.model)
-        state.address = link
+        session.address = link
     else:
         take(link)
 
 
 def take(link: Link) -> None:
     """Put a link's question, lanes and switches into the session; `address`, which tells that it is done, last."""
-    state = st.session_state
     _fill(link)
-    for key in ("case",) if link.question.strip() else ("case", "job"):
-        state.pop(key, None)
-    if "job" not in state:
+    del session.case
+    if not link.question.strip():
+        del session.job
+    if not session.job:
         engine().leave(waiter("compare").id)
-    state.submitted, state.settled = bool(link.question.strip()), bar_state()
-    state.address = link
+    session.submit()
+    session.settled = bar_state()
+    session.address = link
 
 
 def _fill(link: Link) -> None:
-    state, asked = st.session_state, known_question(link.question)
-    state.question, state.entities, state.answers = link.question, list(link.entities), list(link.answers)
+    asked = known_question(link.question)
+    session.question, session.entities, session.answers = link.question, list(link.entities), list(link.answers)
     if asked is not None:
-        state.entities = state.entities or list(asked.entities)
-        state.answers = state.answers or list(asked.answers)
-    state.hops = asked.hops if asked is not None else None
-    state.lanes, state.seed, state.model, state.reader = list(link.lanes), link.seed, link.model, link.reader
-    state.lanes_for = link.source.kind
+        session.entities = session.entities or list(asked.entities)
+        session.answers = session.answers or list(asked.answers)
+    session.hops = asked.hops if asked is not None else None
+    session.lanes, session.seed, session.model, session.reader = list(link.lanes), link.seed, link.model, link.reader
+    session.lanes_for = link.source.kind
 
 
 def show_case(case: Case, model: bool = True) -> None:
     """Put a saved case on the screen, with its question and lanes ready to be asked again."""
-    state, link = st.session_state, case_link(case)
+    link = case_link(case)
     _fill(link)
-    state.model = model and link.model
-    state.submitted, state.settled = False, bar_state()
-    state.case = case
-    state.pop("job", None)
+    session.model = model and link.model
+    session.submitted, session.settled = False, bar_state()
+    session.case = case
+    del session.job
     engine().leave(waiter("compare").id)
-    state.address = link
+    session.address = link
 
 
 def open_case(case: Case) -> None:
     """Go to a case, in the address as on the screen, with what it was asked of chosen beside."""
-    st.session_state.wanted = case_link(case)
-    write_link(st.session_state.wanted)
+    session.wanted = case_link(case)
+    write_link(session.wanted)
 
 
 def clear() -> None:
     """Go to an empty question, with the lanes as they are."""
-    state = st.session_state
-    state.question, state.entities, state.answers = "", [], []
-    for key in ("case", "trouble"):
-        state.pop(key, None)
-    state.address = address()
-    write_link(state.address)
+    session.question, session.entities, session.answers = "", [], []
+    del session.case, session.trouble
+    session.address = address()
+    write_link(session.address)
 
 
 def address() -> Link:
     """The address of what is asked."""
-    state = st.session_state
-    lists = (tuple(state.entities), tuple(state.answers), tuple(state.lanes))
-    return Link(state.question, *lists, source(), state.seed, state.model, state.reader, typed=True)
+    lists = (tuple(session.entities), tuple(session.answers), tuple(session.lanes))
+    return Link(session.question, *lists, source(), session.seed, session.model, session.reader, typed=True)
 
 
 def here(on_screen: Shown | None) -> Link | None:
     """The address of what is on the screen; None for the example of a first page, which has that of the page."""
     if on_screen is None:
         return address()
-    link = st.session_state.address
+    link = session.address
     return link if on_screen.case is None or on_screen.case.id == link.case else None
 
 
 def shown() -> Shown | None:
     """What is on the screen, if anything. Raises HopscopeError where it is a case that cannot be read."""
-    state = st.session_state
-    job = engine().jobs.get(state.get("job", ""))
+    job = engine().jobs.get(session.job)
     if job is not None:
         return Shown(job.key, job.comparison, job)
-    case: Case | None = state.get("case")
+    case = session.case
     if case is None:
         return None
-    if state.get("case_shown", (None,))[0] != case.id:
-        state.case_shown = (case.id, comparison(whole(case.id)))
-    return Shown(f"case-{case.id}", state.case_shown[1], case=case)
+    return Shown(f"case-{case.id}", Session.case_shown.of(case.id, lambda: comparison(whole(case.id))), case=case)
 
 
 def _again() -> None:
     """Ask again where the job of the page was cancelled as the page was left, or is no longer known."""
-    state = st.session_state
-    if "job" not in state:
+    if not session.job:
         return
-    job = engine().jobs.get(state.job)
+    job = engine().jobs.get(session.job)
     if job is None or job.left:
-        state.submitted = state.edited = bool(state.question.strip())
+        session.submit()
+        session.edited = session.submitted

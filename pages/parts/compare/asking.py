@@ -9,10 +9,10 @@ from core.graph.names.seeds import seeds_of
 from core.sources import Source
 from core.types import Question
 from pages.parts.shared.session import source
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 
 SUGGESTED = 8
-EXAMPLES = "examples_open"  # whether the example questions are unfolded: a choice folds them
 
 
 def known_question(text: str) -> Question | None:
@@ -24,40 +24,37 @@ def known_question(text: str) -> Question | None:
 
 def take(question: Question, asked_on: Source) -> None:
     """Put a question of a set into the bar, with its entities and known answers, and choose what it is asked on."""
-    state = st.session_state
-    state[EXAMPLES], state.source = False, asked_on
-    state.question, state.entities, state.answers = question.text, list(question.entities), list(question.answers)
-    state.hops, state.submitted, state.settled = question.hops, True, bar_state()
+    session.examples_open, session.source = False, asked_on
+    session.question, session.entities, session.answers = question.text, list(question.entities), list(question.answers)
+    session.hops, session.submitted, session.settled = question.hops, True, bar_state()
 
 
 def bar_state() -> tuple[str, bool, bool]:
     """What the person sets in the bar and its options: the question, and the switches of model and reader."""
-    state = st.session_state
-    return state.question, state.get("model", True), state.get("reader", True)
+    return session.question, session.model, session.reader
 
 
 def settle() -> None:
     """Ask what is new in the bar: a question of a set brings its entities and answers along, any other starts afresh; a changed
     switch asks the same question again.
 
-    `state.settled` is what was asked for last, and is set last: Streamlit breaks off what it runs, callbacks included, as
+    `settled` is what was asked for last, and is set last: Streamlit breaks off what it runs, callbacks included, as
     soon as the person does something else, and what was not ended is then done in the next run.
     """
-    state, now = st.session_state, bar_state()
-    if state.get("settled") == now:
+    before, now = session.settled, bar_state()
+    if before == now:
         return
-    text = now[0]
-    if state.get("settled", (None,))[0] != text:
-        known = known_question(text)
-        state.entities, state.answers = (list(known.entities), list(known.answers)) if known is not None else ([], [])
-        state.hops = known.hops if known is not None else None
-    state.submitted = bool(text.strip())
-    state.settled = now
+    if before is None or before[0] != session.question:
+        known = known_question(session.question)
+        session.entities, session.answers = (list(known.entities), list(known.answers)) if known is not None else ([], [])
+        session.hops = known.hops if known is not None else None
+    session.submit()
+    session.settled = now
 
 
 def begin(text: str) -> None:
     """Ask one of the example questions."""
-    st.session_state[EXAMPLES], st.session_state.question = False, text
+    session.examples_open, session.question = False, text
 
 
 def question_bar() -> bool:
@@ -65,14 +62,14 @@ def question_bar() -> bool:
     first, what = source().examples, "these documents" if source().documents else "this graph"
     st.text_input(
         "Question",
-        key="question",
+        key=Session.question.name,
         placeholder=f"Ask a question: {first[0]}" if first else f"Ask a question of {what}",
         label_visibility="collapsed",
         width="stretch",
         persist_state="session",
     )
     clicked = st.button("Ask", type="primary", key="ask")
-    with st.popover("Example questions", key=EXAMPLES, on_change="rerun"):
+    with st.popover("Example questions", key=Session.examples_open.name, on_change="rerun"):
         _sets()
     return clicked
 
@@ -107,9 +104,8 @@ def _sets() -> None:
 
 
 def _draw(known: Source, chosen: str) -> None:
-    state = st.session_state
-    state.drawn = state.get("drawn", 0) + 1
-    question = known.draw(chosen, state.drawn)
+    session.draws += 1
+    question = known.draw(chosen, session.draws)
     take(question, known.asked_on(chosen, question))
 
 
@@ -124,13 +120,11 @@ def suggest(error: HopscopeError) -> None:
 
 
 def _start_from(name: str, instead_of: str) -> None:
-    state = st.session_state
-    state.entities = [name, *(e for e in state.entities if e not in (instead_of, name))]
-    state.submitted = True
+    session.entities = [name, *(e for e in session.entities if e not in (instead_of, name))]
+    session.submitted = True
 
 
 def link_entities(graph) -> None:
     """Fill in the entities found in the question, where none are given."""
-    state = st.session_state
-    if not state.entities and state.question.strip():
-        state.entities = graph.names(seeds_of(graph, state.question))
+    if not session.entities and session.question.strip():
+        session.entities = graph.names(seeds_of(graph, session.question))

@@ -13,6 +13,7 @@ from core.sources import CorpusSource
 from core.types import Question
 from pages.parts.compare.asking import known_question
 from pages.parts.shared.session import engine, follow, said, source
+from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.text import many, plain
 
 
@@ -21,11 +22,10 @@ def ask_documents(reader: bool, model: bool) -> Any:
 
     Raises what `Engine.ask` raises.
     """
-    state, name = st.session_state, source().name
-    text = " ".join(state.question.split())
+    name, text = source().name, " ".join(session.question.split())
     known = known_question(text) or Question(text)
-    question = replace(known, answers=tuple(state.answers))
-    return engine().ask(CorpusSource.of(_prepared(name)), question, seed=state.seed, reader=reader, model=model)
+    question = replace(known, answers=tuple(session.answers))
+    return engine().ask(CorpusSource.of(_prepared(name)), question, seed=session.seed, reader=reader, model=model)
 
 
 def _prepared(name: str) -> Corpus:
@@ -45,21 +45,24 @@ def _prepared(name: str) -> Corpus:
 
 def facts() -> None:
     """What is asked: the corpus, the known answers, which can be changed, and how many passages are known to hold them."""
-    corpus, state = said(lambda: open_corpus(source().name)), st.session_state
+    corpus = said(lambda: open_corpus(source().name))
     if corpus is None:
         return
-    known = known_question(state.question)
+    known = known_question(session.question)
     parts = [f":material/description: {plain(corpus.title)} · {many(corpus.n_documents, 'document')}"]
-    parts += [f":green[★ {plain(answer)}]" for answer in state.answers]
+    parts += [f":green[★ {plain(answer)}]" for answer in session.answers]
     parts += [many(len(known.gold), "gold passage")] if known is not None and known.gold else []
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="documents"):
         st.caption(" &nbsp;·&nbsp; ".join(parts), width="content")
         with st.popover("Known answers", type="tertiary"):
-            st.text_area("One a line", "\n".join(state.answers), key=f"known-{hash(state.question)}", on_change=_told, height=90)
+            st.text_area("One a line", "\n".join(session.answers), key=_box().name, on_change=_told, height=90)
 
 
 def _told() -> None:
-    state = st.session_state
-    lines = state[f"known-{hash(state.question)}"].splitlines()
-    state.answers = [line.strip() for line in lines if line.strip()]
-    state.submitted = bool(state.question.strip())
+    session.answers = [line.strip() for line in _box().value.splitlines() if line.strip()]
+    session.submit()
+
+
+def _box() -> Key[str]:
+    """The key of the box of the question's known answers."""
+    return Session.known_answers[hash(session.question)]

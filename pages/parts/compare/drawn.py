@@ -9,6 +9,7 @@ import streamlit as st
 from core.runtime.jobs import sentence
 from pages.parts.board.payload import Board
 from pages.parts.compare.asked import Shown
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 
 SLICE, SLICES = 0.2, 7  # seconds of a wait for news, and how many of them make one look
@@ -16,11 +17,11 @@ SLICE, SLICES = 0.2, 7  # seconds of a wait for news, and how many of them make 
 
 def drawing(on_screen: Shown) -> Board:
     """What draws this comparison, kept for the session."""
-    state = st.session_state
-    if state.get("drawing", (None,))[0] is not on_screen.comparison:
-        state.drawing = (on_screen.comparison, Board(on_screen.comparison))
-        state.pop("sent", None)
-    return state.drawing[1]
+    known = session.drawing
+    if known is None or known[0] is not on_screen.comparison:
+        known = session.drawing = (on_screen.comparison, Board(on_screen.comparison))
+        del session.sent
+    return known[1]
 
 
 def drawable(on_screen: Shown | None) -> Shown | None:
@@ -36,11 +37,10 @@ def drawable(on_screen: Shown | None) -> Shown | None:
 
 def payload(on_screen: Shown) -> dict[str, Any]:
     """What the board draws; made anew only where something has changed."""
-    state = st.session_state
     version = on_screen.job.version if on_screen.job is not None else 0
-    if state.get("sent", (None, None))[:2] != (on_screen.key, version):
-        state.sent = (on_screen.key, version, drawing(on_screen).payload())
-    return state.sent[2]
+    if session.sent[:2] != (on_screen.key, version):
+        session.sent = (on_screen.key, version, drawing(on_screen).payload())
+    return session.sent[2]
 
 
 def news(on_screen: Shown) -> None:
@@ -49,6 +49,6 @@ def news(on_screen: Shown) -> None:
     Before drawing it would be seen: Streamlit pales what a run has not drawn after half a second.
     """
     for _ in range(SLICES):
-        sent = st.session_state.get("sent", (None, None))  # also where Streamlit breaks off for what the person does meanwhile
+        sent = session.sent  # also where Streamlit breaks off for what the person does meanwhile
         if on_screen.job is None or sent[0] != on_screen.key or on_screen.job.changed(sent[1], SLICE):
             return

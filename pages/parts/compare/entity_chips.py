@@ -1,6 +1,6 @@
 """Where a question starts from, and its right answers: names to remove, and inputs that complete while one types.
 
-Drawn by assets/entities. What the rest of the page reads are the lists of names `st.session_state.entities` and `.answers`.
+Drawn by assets/entities. What the rest of the page reads are the lists of names `session.entities` and `.answers`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from core.graph.names.roles import described
 from pages.parts.shared.scripts import ASSETS, joined
 from pages.parts.shared.session import graph as whole_graph
 from pages.parts.shared.session import opened_graph
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many
 
 FOLDER = ASSETS / "entities"
-KEY = "entitychips"
-LISTS = ("entities", "answers")
+LISTS = {"entities": Session.entities, "answers": Session.answers}
 SUGGESTED, NOTED = 8, 20  # names suggested, and names of a list that get a word on them
 TYPED, LONGEST = 200, 2_000  # letters
 
@@ -32,9 +32,9 @@ def chips(graph: Any) -> None:
 
     @st.fragment
     def draw() -> None:
-        known = opened_graph() or (whole_graph() if st.session_state.get("chips_query") else graph)
-        _component()(key=KEY, data=_data(known), on_said_change=lambda: _heard(known))
-        if st.session_state.pop("chips_changed", False):
+        known = opened_graph() or (whole_graph() if session.chips_query else graph)
+        _component()(key=Session.entitychips.name, data=_data(known), on_said_change=lambda: _heard(known))
+        if Session.chips_changed.take():
             st.rerun()
 
     draw()
@@ -49,14 +49,12 @@ def _component():
 
 def _data(graph: Any) -> dict[str, Any]:
     """What is drawn: see the head of entities.js."""
-    state = st.session_state
-    who, done = state.get("chips_done", ("", 0))
-    hops = state.get("hops")
+    who, done = session.chips_done
     return {
-        **{into: [_named(graph, n) if i < NOTED else {"name": n, "note": ""} for i, n in enumerate(state.get(into, ()))] for into in LISTS},
-        "hops": many(hops, "hop") + " away" if hops else "",
+        **{into: _listed(graph, key.value) for into, key in LISTS.items()},
+        "hops": many(session.hops, "hop") + " away" if session.hops else "",
         "meant": _meant(graph),
-        "asked": _suggestions(graph, *state.chips_query) if state.get("chips_query") else None,
+        "asked": _suggestions(graph, *session.chips_query) if session.chips_query else None,
         "who": who,
         "done": done,
     }
@@ -64,7 +62,7 @@ def _data(graph: Any) -> dict[str, Any]:
 
 def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
     """The best names for what is typed, each with a word on it; those that are in the list already are left out."""
-    there = set(st.session_state.get(into, ()))
+    there = set(LISTS[into].value)
     found = [(graph.node_name(node), node) for node in names(graph).complete(text, SUGGESTED + len(there))]
     best = [(name, node) for name, node in found if name not in there][:SUGGESTED]
     return {"list": into, "text": text, "options": [{"name": name, "note": described(graph, node)} for name, node in best]}
@@ -72,8 +70,7 @@ def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
 
 def _meant(graph: Any) -> list[dict[str, Any]]:
     """What the question's names were taken for and what they may mean instead, where that is not certain."""
-    state = st.session_state
-    text, entities, readings = " ".join(state.get("question", "").split()), state.get("entities", ()), []
+    text, entities, readings = " ".join(session.question.split()), session.entities, []
     for link in _links(graph, text) if text and entities and len(text) <= LONGEST else ():
         called = graph.names((link.mention.node, *link.others))
         taken = next((name for name in called if name in entities), None)
@@ -88,10 +85,12 @@ def _meant(graph: Any) -> list[dict[str, Any]]:
 
 def _links(graph: Any, text: str) -> list[Any]:
     """The links of a question, kept while it stays."""
-    state = st.session_state
-    if state.get("chips_links", (None,))[0] != (graph.digest, text):
-        state.chips_links = ((graph.digest, text), names(graph).links(text))
-    return state.chips_links[1]
+    return Session.chips_links.of((graph.digest, text), lambda: names(graph).links(text))
+
+
+def _listed(graph: Any, listed: list[str]) -> list[dict[str, str]]:
+    """The names of a list; the first of them with a word on each."""
+    return [_named(graph, name) if at < NOTED else {"name": name, "note": ""} for at, name in enumerate(listed)]
 
 
 def _named(graph: Any, name: str) -> dict[str, str]:
@@ -106,23 +105,21 @@ def _note(graph: Any, name: str) -> str:
 
 def _heard(graph: Any) -> None:
     """Do what the browser asks: edits that were not done yet, and what suggestions are wanted for."""
-    state = st.session_state
-    message = state[KEY].get("said") or {}
+    message = session.entitychips.get("said") or {}
     who, edits, query = str(message.get("who", "")), message.get("edits") or (), message.get("query")
-    before, done = state.get("chips_done", ("", 0))
+    before, done = session.chips_done
     done = done if before == who else 0
     for edit in sorted(edits, key=lambda one: one["n"]):
         if edit["n"] > done and edit["list"] in LISTS:
             _edit(graph, edit["list"], edit["op"], str(edit["name"])[:LONGEST], str(edit.get("instead", "")))
-            done, state.chips_changed = edit["n"], True
-    state.chips_done = (who, done)
-    state.chips_query = (query["list"], str(query["text"])[:TYPED]) if query and query["list"] in LISTS else None
+            done, session.chips_changed = edit["n"], True
+    session.chips_done = (who, done)
+    session.chips_query = (query["list"], str(query["text"])[:TYPED]) if query and query["list"] in LISTS else None
 
 
 def _edit(graph: Any, into: str, what: str, name: str, instead: str) -> None:
     """One change of a list of names."""
-    state = st.session_state
-    known = list(state.get(into, ()))
+    known = list(LISTS[into].value)
     name = name if name in known else _written(graph, name)
     if what == "remove":
         known = [one for one in known if one != name]
@@ -130,8 +127,8 @@ def _edit(graph: Any, into: str, what: str, name: str, instead: str) -> None:
         known = list(dict.fromkeys([*known, name]))
     elif what == "swap":
         known = list(dict.fromkeys(name if one == instead else one for one in known))
-        state.submitted = bool(state.get("question", "").strip())
-    state[into] = known
+        session.submit()
+    LISTS[into].value = known
 
 
 def _written(graph: Any, name: str) -> str:

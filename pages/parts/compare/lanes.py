@@ -15,7 +15,8 @@ from pages.parts.compare.permalink import MOST_LANES, USUAL_LANES
 from pages.parts.methods.advice import asked, show_advice
 from pages.parts.methods.chooser import chooser
 from pages.parts.methods.forms import operator_form
-from pages.parts.shared.session import USUAL, engine, instances, source
+from pages.parts.shared.session import engine, instances, source
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 
 NEW = "new"
@@ -32,20 +33,19 @@ def _graphless(one: Instance) -> bool:
 
 def settle_lanes() -> None:
     """The lanes of graphs and those of corpora are kept apart: another kind chosen brings its own back."""
-    state, kind = st.session_state, source().kind
-    before = state.get("lanes_for", USUAL.kind)
+    kind, before = source().kind, session.lanes_for
     if before != kind:
-        kept = {**state.get("lanes_kept", {}), before: state.lanes}
-        state.lanes_kept, state.lanes = kept, kept.get(kind, list(USUAL_LANES[kind]))
-        state.lanes_for = kind
+        session.lanes_of_kind = {**session.lanes_of_kind, before: session.lanes}
+        session.lanes = session.lanes_of_kind.get(kind, list(USUAL_LANES[kind]))
+        session.lanes_for = kind
 
 
 def chosen(known: Mapping[str, Instance]) -> list[Instance]:
     """The instances of the lanes. A lane that cannot be read says why and is left out."""
     found = []
-    for spec in st.session_state.lanes:
+    for spec in session.lanes:
         try:
-            one = find(spec, known, st.session_state.lanes)
+            one = find(spec, known, session.lanes)
             found.append(one_for(one, source(), known))
         except HopscopeError as error:
             st.error(plain(str(error)))
@@ -54,44 +54,43 @@ def chosen(known: Mapping[str, Instance]) -> list[Instance]:
 
 def act(lane: int, do: str) -> None:
     """What a person pressed on a lane's head: `change`, `step`, `add` open the dialog, `remove` takes the lane away."""
-    state = st.session_state
-    lanes = state.lanes
+    lanes = session.lanes
     if do == "remove" and len(lanes) > 1 and 0 <= lane < len(lanes):
         changed(lanes[:lane] + lanes[lane + 1 :])
     elif do == "add" and len(lanes) < MOST_LANES:
-        state.choosing = (len(lanes), "change")
+        session.choosing = (len(lanes), "change")
     elif do in ("change", "step") and 0 <= lane < len(lanes):
-        state.choosing = (lane, do)
+        session.choosing = (lane, do)
 
 
 def dialog(known: Mapping[str, Instance]) -> None:
     """Draw the dialog of the lane that is being changed, if any; it stays open while the screen behind it is drawn anew."""
-    if "choosing" not in st.session_state:
+    if session.choosing is None:
         return
-    lane, do = st.session_state.choosing
-    adding = lane >= len(st.session_state.lanes)
+    lane, do = session.choosing
+    adding = lane >= len(session.lanes)
     title = "Add a lane" if adding else f"Lane {lane + 1}: {'change one step' if do == 'step' else 'choose a method'}"
     draw = _step if do == "step" and not adding else _method
     st.dialog(title, width="large", on_dismiss=_close)(draw)(lane, known)
 
 
 def _close() -> None:
-    st.session_state.pop("choosing", None)
+    del session.choosing
 
 
 def _method(lane: int, known: Mapping[str, Instance]) -> None:
-    state = st.session_state
-    current = state.lanes[lane] if lane < len(state.lanes) else ""
-    picked = chooser(known, engine().models, current, key=f"chooser-{lane}", answering=state.get("model", True))
+    lanes = session.lanes
+    current = lanes[lane] if lane < len(lanes) else ""
+    picked = chooser(known, engine().models, current, key=f"chooser-{lane}", answering=session.model)
     if picked in known:
-        changed([*state.lanes[:lane], picked, *state.lanes[lane + 1 :]])
+        changed([*lanes[:lane], picked, *lanes[lane + 1 :]])
         _close()
         st.rerun()
 
 
 def _step(lane: int, known: Mapping[str, Instance]) -> None:
     try:
-        instance = find(st.session_state.lanes[lane], known)
+        instance = find(session.lanes[lane], known)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
@@ -106,7 +105,7 @@ def _about(instance: Instance) -> None:
     for text in (instance.paper, instance.notes):
         if text:
             st.caption(plain(text))
-    for text in missing(instance.line, engine().models, st.session_state.get("model", True)):
+    for text in missing(instance.line, engine().models, session.model):
         st.caption(f":material/cloud_off: {plain(text)}")
 
 
@@ -132,14 +131,14 @@ def _apart(i: int, instance: Instance) -> None:
             return
         use = lambda better: (_replace(i, repr(instance.line.replaced(position, better))), _close())
         show_advice(operator, asked(), f"form-{i}-{position}-{name}-{instance.id}", use)
-        if "choosing" not in st.session_state:  # the advice was taken
+        if session.choosing is None:  # the advice was taken
             st.rerun()
         spec = repr(instance.line.replaced(position, operator))
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
     unchanged = spec == repr(instance.line)
-    full = len(st.session_state.lanes) >= MOST_LANES
+    full = len(session.lanes) >= MOST_LANES
     with st.container(horizontal=True):
         if st.button("Try it in a lane beside", key=f"beside-{i}", type="primary", disabled=unchanged or full):
             _use(i, spec, beside=True)
@@ -170,13 +169,12 @@ def _use(lane: int, spec: str, beside: bool = False) -> None:
 
 def changed(lanes: list[str]) -> None:
     """Take other lanes and ask; what is on the screen is taken over (`edited`), so that only those run that are new."""
-    state = st.session_state
-    state.lanes, state.submitted, state.edited = lanes, True, True
+    session.lanes, session.submitted, session.edited = lanes, True, True
 
 
 def insert(lane: int, spec: str) -> None:
     """Put a line in a new lane behind this one and ask; where a lane runs it already, or there is no room, that is said instead."""
-    lanes, there = st.session_state.lanes, running(spec)
+    lanes, there = session.lanes, running(spec)
     if there is not None:
         st.toast(plain(f"Lane {there + 1} does this already."), duration="long")
     elif len(lanes) >= MOST_LANES:
@@ -188,7 +186,7 @@ def insert(lane: int, spec: str) -> None:
 def running(spec: str) -> int | None:
     """The place of the lane that runs this line, given by its canonical text; None where none does."""
     known = instances()
-    for place, lane in enumerate(st.session_state.lanes):
+    for place, lane in enumerate(session.lanes):
         try:
             one = find(lane, known)
         except HopscopeError:
@@ -200,10 +198,10 @@ def running(spec: str) -> int | None:
 
 def try_beside(spec: str, changed_line: str) -> None:
     """Put a changed line beside the lane that runs `spec`."""
-    lanes = st.session_state.lanes
+    lanes = session.lanes
     insert(lanes.index(spec) if spec in lanes else len(lanes) - 1, changed_line)
 
 
 def _replace(lane: int, spec: str) -> None:
-    lanes = st.session_state.lanes
+    lanes = session.lanes
     changed([*lanes[:lane], spec, *lanes[lane + 1 :]])

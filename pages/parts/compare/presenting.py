@@ -16,6 +16,7 @@ from pages.parts.compare.asked import Shown, open_case, show_case, shown
 from pages.parts.compare.drawn import drawable, news, payload
 from pages.parts.shared.scripts import ASSETS, joined
 from pages.parts.shared.session import source
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 
 FOLDER = ASSETS / "presenter"
@@ -36,12 +37,11 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
 
     `repair` is called with the comparison and the number of the lane whose repair was pressed.
     """
-    state = st.session_state
     st.html(SCREEN)
-    listed = state.get("present_cases") or [case.id for case in demo(source())]
+    listed = session.present_cases or [case.id for case in demo(source())]
     named = st.query_params.get("show", "")
     try:
-        if named and (state.get("case") is None or state.case.id != named):
+        if named and (session.case is None or session.case.id != named):
             show_case(get(named))
         on_screen = drawable(shown() or _first(listed))
     except HopscopeError as error:
@@ -59,8 +59,8 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
 
 def leave() -> None:
     """Back to the screen with its controls, and with the case that was presented."""
-    if st.session_state.get("case") is not None:
-        open_case(st.session_state.case)
+    if session.case is not None:
+        open_case(session.case)
         return
     for key in ("present", "show"):
         st.query_params.pop(key, None)
@@ -105,7 +105,7 @@ def _go(case: str) -> None:
         st.query_params["show"] = case
     else:
         st.query_params.pop("show", None)
-        st.session_state.pop("case", None)
+        del session.case
     st.rerun()
 
 
@@ -131,7 +131,7 @@ def offer(found: list[Case]) -> None:
     """A button that presents these cases one after the other."""
 
     def begin() -> None:
-        st.session_state.present_cases = [case.id for case in found]
+        session.present_cases = [case.id for case in found]
 
     if st.button("Present", icon=":material/present_to_all:", disabled=not found, on_click=begin, key="present_found"):
         st.switch_page("pages/compare.py", query_params={"present": "1", "show": found[0].id})

@@ -8,14 +8,13 @@ from core.builds import standing, status
 from core.comparison.run import build_of
 from core.runtime.jobs import FAILED
 from pages.parts.compare.asked import Shown
+from pages.parts.shared.session_state import session
 from pages.parts.texts.building import card
-
-LACKED = "lacked"  # in the session: the comparison on the screen, and the builds that were missing of it when it was drawn before
 
 
 def unbuilt(on_screen: Shown) -> None:
     """Draw them below a sentence; once some of them are built, here or anywhere, and none is at work, the question is asked again."""
-    state, corpus = st.session_state, on_screen.comparison.ask.source.corpus
+    corpus = on_screen.comparison.ask.source.corpus
     if on_screen.job is None or not on_screen.job.ended or corpus is None:
         return
     specs = [build_of(lane.run.line) for lane in on_screen.comparison.lanes if lane.status == FAILED]
@@ -24,11 +23,11 @@ def unbuilt(on_screen: Shown) -> None:
     if missing:
         st.caption("What failed lanes stand on is not built yet. Once it is, the question is asked again.")
     building = any([card(corpus, one) for one in missing])
-    key, before = state.get(LACKED, ("", frozenset()))
+    key, before = session.lacked
     lacked = frozenset(one.id for one in missing) | (before if key == on_screen.key else frozenset())
     if lacked and not building and len(missing) < len(lacked):
-        del state[LACKED]
-        state.submitted = True
+        del session.lacked
+        session.submitted = True
         st.rerun()
     elif missing:
-        state[LACKED] = (on_screen.key, lacked)
+        session.lacked = (on_screen.key, lacked)

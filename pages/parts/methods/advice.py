@@ -17,20 +17,20 @@ from core.operators.extract import PersonalizedPageRank
 from core.types import Question
 from pages.parts.compare.asking import known_question
 from pages.parts.shared.session import engine, graph_name
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 
 
 def asked() -> Question:
     """The question on Compare, as it stands in the bar."""
-    state = st.session_state
-    text = state.get("question", "")
+    text = session.question
     known = known_question(text)
-    return Question(text, entities=tuple(state.get("entities", ())), hops=known.hops if known is not None else None)
+    return Question(text, entities=tuple(session.entities), hops=known.hops if known is not None else None)
 
 
 def tried() -> Question:
     """The question on Build, with what its set knows of it."""
-    text = st.session_state.get("try_question", "")
+    text = session.try_question
     return known_question(text) or Question(text)
 
 
@@ -63,7 +63,7 @@ def _advice(opened: Any, question: Question) -> Advice:
     """The advice, kept for the session as long as question and feedback stay the same."""
     log = ratings(opened.digest)
     key = (opened.digest, question, len(log), log[-1].time if log else 0)
-    known = st.session_state.setdefault("advice", {})
+    known = session.advice
     if key not in known:
         seeds = seeds_of(opened, question.text, question.entities)
         named = Question(question.text, question.id, tuple(opened.names(seeds)), question.answers, question.hops)

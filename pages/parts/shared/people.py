@@ -13,9 +13,8 @@ from core.errors import HopscopeError
 from core.sharing import NOBODY, VISIT, Person, asked_of, called, owner, shared, signed_in, visiting, who, why_not
 from pages.parts.shared.address import keep_wished
 from pages.parts.shared.door import admit_session
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
-
-TOKEN = "visit"  # where in the state of a visit stands what it alone knows
 
 
 def visitor() -> Person:
@@ -24,7 +23,10 @@ def visitor() -> Person:
     if get_script_run_ctx(suppress_warning=True) is None:
         return NOBODY
     person = NOBODY if str(st.user.get("email_verified")).lower() == "false" else signed_in(str(st.user.get("email") or ""))
-    return person if person != NOBODY else visiting(st.session_state.setdefault(TOKEN, uuid4().hex))
+    if person != NOBODY:
+        return person
+    session.visit = session.visit or uuid4().hex
+    return visiting(session.visit)
 
 
 def entered() -> bool:

@@ -19,14 +19,14 @@ from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.io.home import cannot_save
 from core.runtime.jobs import Job
-from core.sources import GraphSource, Source, source_in
+from core.sources import Source, source_in
 from pages.parts.shared.ending import end_soon
 from pages.parts.shared.people import held
+from pages.parts.shared.session_state import USUAL, session
 from pages.parts.shared.text import plain
 
 ASKING = ("compare", "build")  # the pages that ask questions
 ASKS_CORPORA = "compare"  # the page that asks corpora as well
-USUAL = GraphSource("metaqa")  # what is chosen to begin with
 
 
 def engine() -> Engine:
@@ -60,12 +60,12 @@ def _engine() -> Engine:
 def waiter(page: str) -> Waiter:
     """This browser session on one of the pages that ask: what it asked there is answered as long as somebody looks."""
     context = get_script_run_ctx()
-    session = context.session_id if context is not None else ""
+    visit = context.session_id if context is not None else ""
 
     def alive() -> bool:
-        return not runtime.exists() or runtime.get_instance().is_active_session(session)
+        return not runtime.exists() or runtime.get_instance().is_active_session(visit)
 
-    return Waiter(f"{session}/{page}", alive)
+    return Waiter(f"{visit}/{page}", alive)
 
 
 def leave_all_but(page: str) -> None:
@@ -73,16 +73,16 @@ def leave_all_but(page: str) -> None:
     for other in ASKING:
         if other != page:
             engine().leave(waiter(other).id)
-    if st.session_state.get("page") != page:
-        st.session_state.came = True  # before `page`, as a run can be broken off in between
-        st.session_state.page = page
+    if session.page != page:
+        session.came = True  # before `page`, as a run can be broken off in between
+        session.page = page
 
 
 def went_here() -> bool:
     """Whether the person went to the address of this run: from another page, as long as `came` is set, or by the browser's Back and
     Forward. Else the address only comes along, and may be one that was changed since."""
     context = get_script_run_ctx()
-    return st.session_state.get("came", False) or (context is not None and context.is_history_navigation)
+    return session.came or (context is not None and context.is_history_navigation)
 
 
 def instances() -> dict[str, Instance]:
@@ -96,18 +96,18 @@ def instances() -> dict[str, Instance]:
 
 def chosen() -> Source:
     """What is chosen in the sidebar."""
-    return st.session_state.get("source") or source_in(st.query_params) or USUAL
+    return session.source or source_in(st.query_params) or USUAL
 
 
 def source() -> Source:
     """What the page asks: what is chosen, or on a page that asks no corpus the graph chosen last."""
-    asks_it = st.session_state.get("page", ASKS_CORPORA) == ASKS_CORPORA or not chosen().documents
+    asks_it = session.page in ("", ASKS_CORPORA) or not chosen().documents
     return chosen() if asks_it else last_graph()
 
 
 def last_graph() -> Source:
     """The chosen graph; where a corpus is chosen, the one chosen before."""
-    return st.session_state.get("last_graph", USUAL) if chosen().documents else chosen()
+    return session.last_graph if chosen().documents else chosen()
 
 
 def graph_name() -> str:

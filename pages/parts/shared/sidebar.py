@@ -11,6 +11,7 @@ from core.io.home import cannot_save
 from core.sources import GraphSource, sources
 from pages.parts.shared.people import signed
 from pages.parts.shared.session import ASKS_CORPORA, USUAL, chosen, engine, last_graph, said
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 
 ON_TRIPLES = ("build", "graphs", "indexes")  # pages that show a graph of triples, whatever is chosen
@@ -30,9 +31,8 @@ def sidebar() -> None:
 
 
 def _graph() -> None:
-    state = st.session_state
-    if "source_wanted" in state:  # asked for by an address, before the choice is drawn
-        state.source = state.pop("source_wanted")
+    if session.source_wanted is not None:  # asked for by an address, before the choice is drawn
+        session.source = Session.source_wanted.take()
     titles, current = sources(), chosen()
     if current.documents and current not in titles:
         st.warning(plain(f"There is no corpus “{current.name}” here; add its documents on the page Texts."))
@@ -45,15 +45,15 @@ def _graph() -> None:
         "Graph or documents",
         listed,
         index=listed.index(current),
-        key="source",
+        key=Session.source.name,
         format_func=lambda one: f"{titles[one]} · texts" if one.documents else titles[one],
         on_change=_begin_anew,
     )
-    if state.source.documents:
-        _documents(state.source.name)
+    if session.source.documents:
+        _documents(session.source.name)
         return
-    state.last_graph = state.source
-    job = engine().jobs.get(f"open-{state.source.name}")
+    session.last_graph = session.source
+    job = engine().jobs.get(f"open-{session.source.name}")
     opened = job.result if job is not None else None
     if opened is not None:
         st.caption(f"{opened.n_nodes:,} entities · {opened.n_edges:,} triples · {opened.n_relations} relations")
@@ -64,18 +64,15 @@ def _documents(name: str) -> None:
     opened = said(lambda: open_corpus(name))
     if opened is not None:
         st.caption(f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}")
-    if st.session_state.get("page") in ON_TRIPLES:
+    if session.page in ON_TRIPLES:
         st.caption(f"This page stands on triples: {plain(last_graph().title)}.")
 
 
 def _begin_anew() -> None:
     """Another graph was chosen by hand: a question of the former one, and what was found there, are let go."""
-    state = st.session_state
-    state.question = ""
-    for key in ("job", "case", "settled", "trouble"):
-        state.pop(key, None)
-    named = state.source.parameters if state.source != USUAL else {}
-    st.query_params.from_dict(named if state.get("page") == ASKS_CORPORA else {})
+    session.begin_anew()
+    named = session.source.parameters if session.source != USUAL else {}
+    st.query_params.from_dict(named if session.page == ASKS_CORPORA else {})
 
 
 def _models() -> None:

@@ -1,0 +1,267 @@
+"""What a browser session holds between two runs of a page: each key of `st.session_state` once, as an attribute.
+
+    session.question                                      the value, or the default where none was set
+    session.question = "who directed Inception"           set
+    del session.job                                       dropped; no error where none was set
+    st.text_input("Question", key=Session.question.name)  the widget whose value it is
+    Session.cases_message.take()                          read once: dropped as it is read
+    Session.case_shown.of(case.id, lambda: ...)           made once for each case, and anew for another
+    Session.texts_build["rkg"].value = "rkg-described"    a key for each id, read and set by `value`
+
+On the class an attribute is its `Key`, on `session` the value of that key. A name that is not declared is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+import streamlit as st
+
+from core.sources import GraphSource, Source
+
+if TYPE_CHECKING:
+    from core.cases import Case
+    from core.diagnosis.repair.adviser import Advice
+    from core.engine import Comparison
+    from core.errors import HopscopeError
+    from core.runtime.jobs import Job
+    from pages.parts.board.payload import Board
+    from pages.parts.compare.permalink import Link
+
+USUAL = GraphSource("metaqa")  # what is chosen to begin with
+T = TypeVar("T")
+
+
+class Key(Generic[T]):
+    """One key: its default and a line on what it holds and who sets it. A default that is made (`list`, `dict`) is kept at the first
+    reading, so that it may be changed in place."""
+
+    def __init__(self, default: T | Callable[[], T], about: str, name: str = ""):
+        self.default, self.about, self.name = default, about, name
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.name or name
+
+    @property
+    def value(self) -> T:
+        """What was set, or the default."""
+        if callable(self.default) and self.name not in st.session_state:
+            st.session_state[self.name] = self.default()
+        return st.session_state.get(self.name, self.default)
+
+    @value.setter
+    def value(self, value: T) -> None:
+        st.session_state[self.name] = value
+
+    def drop(self) -> None:
+        """Forget what was set, if anything."""
+        st.session_state.pop(self.name, None)
+
+    def take(self) -> T:
+        """What was set, or the default; it is dropped, as a message is that is said once."""
+        value = self.value
+        self.drop()
+        return value
+
+    def put(self, value: T) -> None:
+        """Set it, as the callback of a button."""
+        self.value = value
+
+    @overload
+    def __get__(self, session: None, owner: type) -> Key[T]: ...
+    @overload
+    def __get__(self, session: object, owner: type) -> T: ...
+    def __get__(self, session: object, owner: type) -> Key[T] | T:
+        return self if session is None else self.value
+
+    def __set__(self, session: object, value: T) -> None:
+        self.value = value
+
+    def __delete__(self, session: object) -> None:
+        self.drop()
+
+
+class Widget(Key[T]):
+    """The key of a widget that more than its own call reads or sets. Streamlit's rules: it is set before the widget is drawn in a run, and
+    drops when a run does not draw the widget, as on another page, unless that was drawn with `persist_state="session"`."""
+
+
+class Made(Key[tuple[Hashable, T] | None]):
+    """The key of a value that is made of something, and made anew when that is another one."""
+
+    def __init__(self, about: str):
+        super().__init__(None, about)
+
+    def of(self, what: Hashable, make: Callable[[], T]) -> T:
+        """The value for `what`."""
+        known = self.value
+        if known is None or known[0] != what:
+            known = self.value = (what, make())
+        return known[1]
+
+
+class Keys(Generic[T]):
+    """Keys of a kind, one for each id: of `texts_build` and "rkg" it is `texts_build-rkg`."""
+
+    def __init__(self, default: T | Callable[[], T], about: str):
+        self.default, self.about = default, about
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __getitem__(self, id: object) -> Key[T]:
+        return Key(self.default, self.about, f"{self.name}-{id}")
+
+
+class Cells(Keys[Any]):
+    """Keys of tables of which a cell can be clicked."""
+
+    def row(self, id: object, rows: int) -> int | None:
+        """The row of the cell that was clicked in the table of that id; None where that is none of the first `rows`."""
+        cells = self[id].value["selection"]["cells"]
+        return cells[0][0] if cells and cells[0][0] < rows else None
+
+
+class Session:
+    """The keys of all pages; those of Build are on that page."""
+
+    __slots__ = ()  # so that a misspelt name is refused
+
+    # Every page
+    visit: Key[str] = Key("", "What a visit without a sign-in is known by; set when it is first asked for.")
+    page: Key[str] = Key("", "The page on the screen; set by hopscope.py before each run.")
+    came: Key[bool] = Key(False, "Whether the person came from another page; set with `page`, cleared by the page that read its address.")
+    source: Widget[Source | None] = Widget(None, "What is chosen in the sidebar; set there, and through `choose` by what opens a source.")
+    source_wanted: Key[Source | None] = Key(None, "What an address asks to be chosen; the sidebar takes it, before it is drawn.")
+    last_graph: Key[Source] = Key(USUAL, "The graph chosen last, for pages that show no documents; set by the sidebar.")
+
+    # Compare: the question
+    question: Widget[str] = Widget("", "The question in the bar; set by an address, a case, an example or a set.")
+    model: Widget[bool] = Widget(True, "Whether a language model answers; set by the options, an address or a case.")
+    reader: Widget[bool] = Widget(True, "Whether it is answered without one as well; set by the options, an address or a case.")
+    seed: Key[int] = Key(0, "The seed of whatever is drawn at random; set by an address or a case.")
+    entities: Key[list[str]] = Key(list, "Where the search starts; set by a set, a case, an address, a person, or found in the question.")
+    answers: Key[list[str]] = Key(list, "The known answers; set by a set, a case, an address or a person.")
+    hops: Key[int | None] = Key(None, "How far the answers are away, where the set says; set with the question.")
+    settled: Key[tuple[str, bool, bool] | None] = Key(
+        None, "Question, model and reader as they were taken up last; `settle` compares them."
+    )
+    submitted: Key[bool] = Key(False, "Whether this run asks the question; set by `submit`, cleared once it is asked.")
+    edited: Key[bool] = Key(False, "Whether only lanes were changed, so that those on the screen are taken over; set and cleared with it.")
+    stopped: Key[bool] = Key(False, "Whether Cancel was clicked: this run asks nothing.")
+    trouble: Key[HopscopeError | None] = Key(None, "Why the question could not be asked, or the case of the address not be opened.")
+    examples_open: Widget[bool] = Widget(False, "Whether the example questions are unfolded; choosing one folds them.")
+    draws: Key[int] = Key(0, "How many questions were drawn from sets: each draw gives another.")
+    known_answers: Keys[str] = Keys("", "The box of known answers, by question; its lines become `answers`.")
+    entitychips: Widget[Any] = Widget(None, "What the browser says of entities and answers: edits, and what is typed.")
+    chips_done: Key[tuple[str, int]] = Key(("", 0), "The browser's page and the number of its last edit that was done.")
+    chips_changed: Key[bool] = Key(False, "Whether an edit was done, so that the page is drawn anew.")
+    chips_query: Key[tuple[str, str] | None] = Key(None, "The list that is typed into, and what was typed.")
+    chips_links: Made[list[Any]] = Made("The entities that the question may name, by graph and question.")
+
+    # Compare: the lanes
+    lanes: Key[list[str]] = Key(list, "The instances of the lanes, by id or as text; set by an address, a case or the dialog.")
+    lanes_for: Key[str] = Key(GraphSource.kind, "The kind of source that `lanes` are for.")
+    lanes_of_kind: Key[dict[str, list[str]]] = Key(dict, "The lanes chosen last for each kind of source.")
+    choosing: Key[tuple[int, str] | None] = Key(None, "The lane that the dialog changes, and what of it; set by a lane's buttons.")
+    advice: Key[dict[Any, Advice]] = Key(dict, "The size that was suggested for the question, as long as question and feedback stay.")
+
+    # Compare: what is on the screen
+    job: Key[str] = Key("", "The job of the comparison on the screen; set when a question is asked.")
+    case: Key[Case | None] = Key(None, "The case on the screen; set when one is opened, dropped when a question is asked.")
+    case_shown: Made[Comparison] = Made("The comparison of `case`, by its id.")
+    address: Key[Link | None] = Key(None, "What the session shows of an address; set last, when it is shown.")
+    wanted: Key[Link | None] = Key(None, "What the next run is to show, such as a case that was clicked.")
+    drawing: Key[tuple[Comparison, Board] | None] = Key(None, "What draws a comparison, with it.")
+    sent: Key[tuple[str, int, dict[str, Any]]] = Key(("", -1, {}), "What the board was sent last: of what, in which version, the data.")
+    lacked: Key[tuple[str, frozenset[str]]] = Key(("", frozenset()), "The comparison on the screen, and the builds that it lacked.")
+    present_cases: Key[list[str]] = Key(list, "The cases that are presented one after the other; set by Cases.")
+
+    # Cases
+    case_notes: Widget[str] = Widget("", "The notes of the case to be saved; emptied once it is.")
+    case_tags: Widget[list[str]] = Widget(list, "The tags of the case to be saved; emptied once it is.")
+    case_trouble: Key[str] = Key("", "Why the case could not be saved, said once.")
+    saved_case: Key[tuple[str, str]] = Key(("", ""), "The comparison that was saved last, and the id of its case.")
+    cases_trouble: Key[str] = Key("", "What stood in the way on Cases, said once.")
+    cases_message: Key[str] = Key("", "What was done on Cases, said once.")
+    cases_shown: Key[int] = Key(25, "How many cases are listed; more by a button.")
+    case_open: Made[Comparison] = Made("The comparison of the case on Cases, by its id.")
+    finished: Made[Board] = Made("What draws a finished comparison, on Cases and Evaluate, by a key for each.")
+
+    # Evaluate
+    evaluate_problem: Key[str] = Key("", "What stood in the way on Evaluate, said once.")
+    evaluate_sets: Key[list[str]] = Key(list, "The question sets that the form begins with once; set by what leads to Evaluate.")
+    evaluate_chosen: Keys[list[str]] = Keys(list, "The question sets chosen in the form, by source.")
+    evaluate_model: Widget[bool] = Widget(False, "Whether a language model answers; set where sets are judged by its answers alone.")
+    evaluate_drawn: Key[tuple[int, float]] = Key((0, 0.0), "Of a working run, the answers that its figures were drawn of, and when.")
+    evaluation_open: Made[Comparison] = Made("The comparison of a question of a run, by run, question and lanes.")
+    search_last: Key[str] = Key("", "The search for a method that was sent last in this session.")
+    search_saved: Key[str] = Key("", "The title under which the best method of a search was saved.")
+
+    # Texts
+    texts_corpus: Widget[str] = Widget("", "The documents that are looked at; set by an address, the sidebar, or files that were read.")
+    texts_wanted: Key[str] = Key("", "The documents that the next run is to show; set where files were read.")
+    texts_beside: Key[Source | None] = Key(None, "What was chosen in the sidebar when the page was drawn last.")
+    texts_missed: Key[str] = Key("", "The documents that an address named and that are not here, said once.")
+    texts_tabs: Widget[str] = Widget("", "The open tab.")
+    texts_open: Key[str] = Key("", "The tab that was open when the page was drawn last, for coming back.")
+    texts_job: Key[str] = Key("", "The job that reads files.")
+    texts_taken: Key[str] = Key("", "The last such job whose documents were chosen when it was done.")
+    texts_round: Key[int] = Key(0, "How often files were taken: the choice of files is another one after each.")
+    texts_trouble: Key[str] = Key("", "What stood in the way on Texts, said once.")
+    texts_said: Key[tuple[str, str, tuple[str, ...]]] = Key(("", "", ()), "What came of a file of questions: of which documents, notes.")
+    texts_questions_round: Key[int] = Key(0, "How often a file of questions was taken.")
+    texts_begun: Key[str] = Key("", "The documents for which a kind of graph was chosen to begin with.")
+    texts_kind: Widget[str] = Widget("tkg", "The kind of graph that is looked at.")
+    texts_build: Keys[str] = Keys("", "The build that is looked at, by kind of graph.")
+    texts_view: Widget[str] = Widget("Entities", "Whether entities or communities are looked at.")
+    texts_type: Widget[str] = Widget("every type", "The type of entities that are listed.")
+    texts_what: Widget[str] = Widget("", "Whether documents or chunks are listed.")
+    texts_document: Key[tuple[str, str] | None] = Key(None, "The document that was opened, with its corpus.")
+    texts_document_page: Key[int] = Key(0, "The page of the list of documents.")
+    texts_chunk_page: Key[int] = Key(0, "The page of the list of chunks.")
+    texts_entity_page: Key[int] = Key(0, "The page of the table of entities.")
+    texts_near_page: Key[int] = Key(0, "The page of an entity's relations.")
+    texts_passage_page: Key[int] = Key(0, "The page of an entity's chunks.")
+    texts_member_page: Key[int] = Key(0, "The page of a community's entities.")
+    texts_trails: Key[dict[str, list[int]]] = Key(dict, "The entities that were looked at one after the other, by digest of the graph.")
+    texts_communities: Key[dict[str, list[int]]] = Key(dict, "The communities opened one within the other, by digest of the graph.")
+    texts_map: Widget[Any] = Widget(None, "The map of communities: `opened` is the one that was clicked.")
+    texts_table: Cells = Cells(None, "A table of Texts, by what it lists.")
+
+    # Graphs
+    trails: Key[dict[str, list[int]]] = Key(dict, "The way that was walked, by digest of the graph.")
+    walk_search: Widget[str] = Widget("", "What is typed to find an entity; emptied by a step.")
+    walk_filter: Widget[int] = Widget(-1, "The relation and direction of the steps that are listed, as a number; -1 for all.")
+    walk_page: Key[int] = Key(0, "The page of the table of steps.")
+    walk_refused: Key[tuple[str, str] | None] = Key(None, "The graph, and the entity of an address that is not in it.")
+    walk_picture: Widget[Any] = Widget(None, "The picture of a neighbourhood: `walk` is the entity that was clicked.")
+    walk_table: Cells = Cells(None, "The table of steps, by where it is and what it lists.")
+    count_asked: Key[str] = Key("", "The large graph that is to be counted, by digest.")
+    led_on: Key[str | tuple[str, dict[str, Any]] | None] = Key(None, "The page and query that a question set leads to, or why not; once.")
+    upload_job: Key[str] = Key("", "The job that builds an uploaded graph.")
+    looked: Keys[tuple[tuple, Job] | None] = Keys(None, "The job that looked at an uploaded file, with what file it is, by upload.")
+    questions_error: Key[str] = Key("", "Why a file of questions was not taken, said once.")
+    questions_fit: Made[str] = Made("What of a file's questions does not fit a graph, by both.")
+    questions_added: Key[tuple[str, str]] = Key(("", ""), "The set that was added last, and its file.")
+
+    # Indexes, Models, and the forms of operators
+    index_problem: Key[str] = Key("", "What stood in the way on Indexes, said once.")
+    role: Keys[str] = Keys("", "The model that is chosen for a role, by role.")
+    model_added: Key[str] = Key("", "The title of the model that was added, said once.")
+    try_jobs: Keys[str] = Keys("", "The job that tries a model, by kind of trial.")
+    try_question: Widget[str] = Widget("", "The question that Build tries a line on.")
+
+    def submit(self) -> None:
+        """Ask the question in the bar in this run, where there is one."""
+        self.submitted = bool(self.question.strip())
+
+    def begin_anew(self) -> None:
+        """Forget the question and what was found, as where another source is chosen."""
+        self.question = ""
+        for key in (Session.job, Session.case, Session.settled, Session.trouble):
+            key.drop()
+
+
+session = Session()

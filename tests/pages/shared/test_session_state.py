@@ -1,0 +1,100 @@
+"""The session's keys: read, set, dropped, made once; each with a line on it; and no other way to a key in the pages."""
+
+import ast
+import re
+
+import pytest
+import streamlit as st
+
+from core.io.home import ROOT
+from pages.parts.shared.session_state import Key, Keys, Session, session
+
+DECLARED = {name: key for name, key in vars(Session).items() if isinstance(key, (Key, Keys))}
+OWN = "pages/parts/shared/session_state.py"
+BUILD = ("pages/build.py", "pages/parts/build/")  # which has its keys on the page
+LATER = tuple(f"pages/{name}.py" for name in ("cases", "evaluate", "models", "texts")) + tuple(
+    f"pages/parts/{name}/" for name in ("board", "cases", "evaluate", "graphs", "indexes", "methods", "models", "texts")
+)
+
+
+@pytest.fixture(autouse=True)
+def state(monkeypatch):
+    """A session that holds nothing yet."""
+    held: dict = {}
+    monkeypatch.setattr(st, "session_state", held)
+    return held
+
+
+def test_a_key_is_an_attribute_with_a_default(state):
+    assert session.question == "" and "question" not in state
+    session.question = "who?"
+    assert session.question == "who?" and state == {"question": "who?"} and Session.question.name == "question"
+    del session.question
+    del session.question  # no error where none was set
+    assert session.question == "" and not state
+
+
+def test_a_default_that_is_made_may_be_changed_in_place(state):
+    session.trails.setdefault("digest", []).append(7)
+    assert session.trails == {"digest": [7]} == state["trails"] and session.lanes == []
+
+
+def test_a_message_is_read_once(state):
+    session.cases_message = "done"
+    assert Session.cases_message.take() == "done" and Session.cases_message.take() == "" and not state
+
+
+def test_a_value_is_made_once_for_what_it_is_made_of():
+    made = []
+    for what in ("a", "a", "b", "a"):
+        assert Session.case_open.of(what, lambda what=what: made.append(what) or what.upper()) == what.upper()
+    assert made == ["a", "b", "a"]
+
+
+def test_a_key_for_each_id(state):
+    Session.texts_build["rkg"].value = "rkg-llm"
+    assert state == {"texts_build-rkg": "rkg-llm"} and Session.texts_build["tkg"].value == ""
+    assert Session.texts_build["rkg"].name == "texts_build-rkg"
+
+
+def test_the_row_of_the_cell_that_was_clicked(state):
+    state["walk_table-here"] = {"selection": {"cells": [(3, "Name")]}}
+    assert Session.walk_table.row("here", 4) == 3 and Session.walk_table.row("here", 3) is None
+    state["walk_table-here"] = {"selection": {"cells": []}}
+    assert Session.walk_table.row("here", 4) is None
+
+
+def test_a_name_that_is_not_declared_is_refused():
+    with pytest.raises(AttributeError):
+        session.qestion = "who?"
+    with pytest.raises(AttributeError):
+        session.qestion  # noqa: B018
+
+
+def test_only_a_question_is_asked():
+    for question, asked in (("who?", True), ("  ", False)):
+        session.question = question
+        session.submit()
+        assert session.submitted is asked
+
+
+def test_another_source_begins_anew(state):
+    session.question, session.job, session.settled, session.lanes = "who?", "job", ("who?", True, True), ["lego-1"]
+    session.begin_anew()
+    assert state == {"question": "", "lanes": ["lego-1"]}
+
+
+def test_each_key_has_a_name_of_its_own_and_a_line_on_it():
+    assert len({key.name for key in DECLARED.values()}) == len(DECLARED)
+    assert all(re.fullmatch(r"[A-Z].+\.", key.about) for key in DECLARED.values())
+
+
+def test_the_pages_know_no_other_way_to_a_key():
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted([ROOT / "hopscope.py", ROOT / "app.py", *(ROOT / "pages").rglob("*.py")])
+        if str(path.relative_to(ROOT)) != OWN and not str(path.relative_to(ROOT)).startswith(BUILD + LATER)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if (isinstance(node, ast.Attribute) and node.attr == "session_state") or (isinstance(node, ast.Name) and node.id == "session_state")
+    ]
+    assert found == []
