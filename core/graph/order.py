@@ -1,4 +1,4 @@
-"""The one order of everything ranked: best score first, equal scores by id."""
+"""The one order of everything ranked (best score first, equal scores by id), and that of names, by which ids are given."""
 
 from __future__ import annotations
 
@@ -35,3 +35,17 @@ def steady(scores: np.ndarray) -> np.ndarray:
     bits = np.ascontiguousarray(scores, np.float64).view(np.int64)
     half = np.int64(1 << (ROUNDED_BITS - 1))
     return ((bits + half) & ~np.int64((1 << ROUNDED_BITS) - 1)).view(np.float64)
+
+
+def in_name_order(names: list[str]) -> tuple[list[str], np.ndarray]:
+    """The names by code points, as by the bytes of UTF-8, and for each as it was given its place there (int64).
+
+    >>> from core.graph.order import in_name_order
+    >>> names, places = in_name_order(["b", "c", "a"])
+    >>> names, places.tolist()
+    (['a', 'b', 'c'], [1, 2, 0])
+    """
+    order = sorted(range(len(names)), key=names.__getitem__)
+    places = np.empty(len(names), np.int64)
+    places[order] = np.arange(len(names))
+    return [names[at] for at in order], places

@@ -13,6 +13,7 @@ import numpy as np
 
 from core.errors import BadInput, StoreError
 from core.graph.bulk.sources import Numbers, TextSource, source_of
+from core.graph.order import in_name_order
 from core.graph.readers.triple_file import TripleFile
 from core.graph.storage.digest import digest_of, file_digest, stamp
 from core.graph.storage.write import SOURCE, TEMPORARY, UNFINISHED, clean, locked, place, write
@@ -44,11 +45,11 @@ def build(
     machine's), in steps that the same call takes up again after a kill. A smaller one is read at once, some 10 MB a second of a
     processor: after a kill the same call starts over, and says so.
 
-    Node and relation ids go by name, so that the same triples in any order give the same store and the same results. In a build in
-    steps they go by first appearance: what stands together in a large file then lies together on the disk. A triple that
-    appears twice is kept once; triples between the same nodes with different relations are all kept. A store that was there
-    stays readable until the new one is whole, and stays for good if the build fails. Raises BadInput for bad triples, StoreError
-    where another process builds the same folder (unless `wait`) or the disk refuses, and what `check` raises.
+    Node and relation ids go by name, built at once or in steps, so that the same triples in any order give the same store and the
+    same results; only numbered nodes keep their numbers. A triple that appears twice is stored once; triples between the same nodes
+    with different relations all are. A store that was there stays readable until the new one is whole, and stays for good if the
+    build fails. Raises BadInput for bad triples, StoreError where another process builds the same folder (unless `wait`) or the disk
+    refuses, and what `check` raises.
 
     >>> import tempfile
     >>> from core.graph.building.build import build
@@ -173,17 +174,9 @@ def read(triples: Iterable[tuple[str, str, str]], stop: Check) -> tuple[list[str
 
 def by_name(names: list[str], relations: list[str], columns: Columns) -> tuple[list[str], list[str], Columns]:
     """Node names and relation names in order, by code points as by the bytes of UTF-8, and the columns with their places in it."""
-    (names, nodes), (relations, new_ids) = _ordered(names), _ordered(relations)
+    (names, nodes), (relations, new_ids) = in_name_order(names), in_name_order(relations)
     heads, relation, tails = columns
     return names, relations, (nodes[heads], new_ids[relation], nodes[tails])
-
-
-def _ordered(names: list[str]) -> tuple[list[str], np.ndarray]:
-    """The names in order, and the place in it of each as it was given."""
-    order = sorted(range(len(names)), key=names.__getitem__)
-    places = np.empty(len(names), np.int64)
-    places[order] = np.arange(len(names))
-    return [names[at] for at in order], places
 
 
 def arrays_and_names(names: list[str], columns: Columns, n_relations: int, stop: Check) -> tuple[dict[str, np.ndarray], np.ndarray]:

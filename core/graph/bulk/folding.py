@@ -9,17 +9,9 @@ import numba
 import numpy as np
 
 from core.graph.bulk.journal import HEADER, Growing
-from core.graph.bytes.byte_order import in_order
-from core.graph.readers.textkernels import gather
+from core.graph.bulk.name_files import CHUNK, NameFiles, read_names, write_in_order
 
 FOLDED, FOLDED_ENDS, FOLDED_NODES = "folded.bin", "folded_offsets.npy", "folded_nodes.npy"
-CHUNK = 1 << 20  # names folded at a time
-
-
-def names_of(folder: FilePath) -> tuple[np.ndarray, np.ndarray]:
-    """(bytes of all names, offsets) of the array files in a folder."""
-    offsets = np.load(folder / "name_offsets.npy", mmap_mode="r")
-    return np.memmap(folder / "names.bin", np.uint8, "r"), offsets
 
 
 def write_folded(
@@ -32,32 +24,17 @@ def write_folded(
 ) -> None:
     """Writes the case-folded names in order into a folder: their bytes, where each ends, and whose each is (by node where alike)."""
     count, loose = len(offsets) - 1, (folder / "loose.bin", folder / "loose_offsets.npy")
-    text, ends = Growing(loose[0], np.uint8, 0), Growing(loose[1], np.int64, 0, HEADER)
-    ends.add(np.zeros(1, np.int64))
+    unordered = NameFiles(*loose)
     for first in range(0, count, CHUNK):
         check()
         tell(0.3 * first / count)
-        folded, sizes = _folded(data, np.asarray(offsets[first : first + CHUNK + 1]))
-        ends.add(text.length + np.cumsum(sizes))
-        text.add(folded)
-    text.close()
-    ends.close()
-    data, offsets = np.memmap(loose[0], np.uint8, "r"), np.load(loose[1], mmap_mode="r")
-    text, nodes = Growing(folder / FOLDED, np.uint8, 0), Growing(folder / FOLDED_NODES, np.int32, 0, HEADER)
-    ends = Growing(folder / FOLDED_ENDS, np.int64, 0, HEADER)
-    ends.add(np.zeros(1, np.int64))
-    for share, ids in in_order(data, offsets, memory, check):
-        tell(0.3 + 0.7 * share)
-        for first in range(0, len(ids), CHUNK):
-            part = ids[first : first + CHUNK]
-            starts, sizes = offsets[part], offsets[part + 1] - offsets[part]
-            out = np.empty(int(sizes.sum()), np.uint8)
-            gather(data, starts, sizes, out)
-            ends.add(text.length + np.cumsum(sizes))
-            text.add(out)
-            nodes.add(part)
-    for file in (text, ends, nodes):
-        file.close()
+        unordered.add(*_folded(data, np.asarray(offsets[first : first + CHUNK + 1])))
+    unordered.close()
+    ordered, nodes = NameFiles(folder / FOLDED, folder / FOLDED_ENDS), Growing(folder / FOLDED_NODES, np.int32, 0, HEADER)
+    for part in write_in_order(*read_names(*loose), ordered, memory, lambda share: tell(0.3 + 0.7 * share), check):
+        nodes.add(part)
+    ordered.close()
+    nodes.close()
     for path in loose:
         path.unlink()
 

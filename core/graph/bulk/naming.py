@@ -1,8 +1,8 @@
-"""Ids for names by first appearance, without ever holding all names: by hash, in parts that fit into memory.
+"""Numbers for names by first appearance, without ever holding all names: by hash, in parts that fit into memory.
 
 A block's different names are known by 96 bits of hash (a secret seed a build, so nobody can make two names meet; by chance two of a
-hundred million do with probability 1e-13). What a name's first appearance anywhere is, each part of the hashes tells by itself; the
-id is the number of first appearances before it.
+hundred million do with probability 1e-13). Each part of the hashes has all places of its names, hence the first of each; a name's
+number is how many first places lie before its own. What nodes are numbered by in the end is the order of the names.
 """
 
 from __future__ import annotations
@@ -41,17 +41,25 @@ def relations_of(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
     return codes, [block.data[starts[at] : starts[at] + lengths[at]].tobytes().decode("utf-8") for at in first.tolist()]
 
 
-def number_block(journal: Journal, number: int, base: int, fresh: np.ndarray, before: np.ndarray) -> tuple[np.ndarray, ...]:
-    """(ids of the heads, ids of the tails, bytes of the names that first appear here, their sizes) of a block."""
+def new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.ndarray]:
+    """(bytes, sizes) of the names that first appear in a block, in their order in it."""
     order, firsts = get(journal.spill(f"order-{number}"), np.int32), get(journal.spill(f"first-{number}"), np.int64)
-    ids, new = np.empty(len(order), np.int32), np.empty(len(order), np.bool_)
-    ids_of(firsts, order, base, fresh, before, ids, new)
+    new = np.empty(len(order), np.bool_)
+    new[order] = firsts == base + order
     sizes = get(journal.spill(f"sizes-{number}"), np.int32).astype(np.int64)
     data = get(journal.spill(f"bytes-{number}"), np.uint8)
     out = np.empty(int(sizes[new].sum()), np.uint8)
     gather(data, (np.cumsum(sizes) - sizes)[new], sizes[new], out)
+    return out, sizes[new]
+
+
+def number_block(journal: Journal, number: int, fresh: np.ndarray, before: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(ids of the heads, ids of the tails) of a block; `places` has the id of each name by the number of its first appearance."""
+    order, firsts = get(journal.spill(f"order-{number}"), np.int32), get(journal.spill(f"first-{number}"), np.int64)
+    ids = np.empty(len(order), np.int32)
+    _ids_of(firsts, order, fresh, before, places, ids)
     codes = get(journal.spill(f"codes-{number}"), np.int32)
-    return ids[codes[::2]], ids[codes[1::2]], out, sizes[new]
+    return ids[codes[::2]], ids[codes[1::2]]
 
 
 def _codes(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
@@ -141,13 +149,9 @@ def ranks(fresh):
 
 
 @numba.njit(cache=True)
-def ids_of(firsts, order, base, fresh, before, ids, new):
-    """The id of each name of a block by its code, and whether the block is where it first appears. Returns how many are new."""
-    count = 0
+def _ids_of(firsts, order, fresh, before, places, ids):
+    """The id of each name of a block by its code."""
     for record in range(len(firsts)):
         place = firsts[record]
         below = fresh[place >> 6] & ((np.uint64(1) << np.uint64(place & 63)) - np.uint64(1))
-        ids[order[record]] = before[place >> 6] + _ones(below)
-        new[order[record]] = place == base + order[record]
-        count += place == base + order[record]
-    return count
+        ids[order[record]] = places[before[place >> 6] + _ones(below)]

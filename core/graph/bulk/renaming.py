@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from core.graph.bulk.journal import Growing, Journal, get, put
+from core.graph.bulk.journal import Journal, get, put
+from core.graph.bulk.name_files import NameFiles
 from core.graph.readers.blocks import bytes_of
 from core.graph.readers.naming import Namer
 from core.graph.readers.ntriples import candidates, term_of
@@ -20,10 +21,8 @@ from core.graph.readers.textkernels import gather, hash_parts
 CHUNK = 1 << 20  # terms looked at at a time
 
 
-def rename(
-    journal: Journal, data: np.ndarray, offsets: np.ndarray, names: Growing, ends: Growing, seed: int, check: Callable[[], None]
-) -> None:
-    """Writes the names of all terms, in their order, behind each other, and where each ends."""
+def rename(journal: Journal, data: np.ndarray, offsets: np.ndarray, names: NameFiles, seed: int, check: Callable[[], None]) -> None:
+    """Writes the names of all terms, in their order."""
     put(
         journal.spill("ends-hashed"),
         np.concatenate([hashes for *_, hashes in _readable(data, offsets, seed, check)] or [np.empty(0, np.uint64)]),
@@ -38,8 +37,7 @@ def rename(
             text = np.concatenate([text, more])
         out = np.empty(int(lengths.sum()), np.uint8)
         gather(text, starts, lengths, out)
-        ends.add(names.length + np.cumsum(lengths))
-        names.add(out)
+        names.add(out, lengths)
 
 
 def _readable(

@@ -9,20 +9,23 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.graph.bulk.edges import STARTS, Inward, Packing, checked_counts, sort_range
-from core.graph.bulk.folding import names_of, write_folded
+from core.graph.bulk.folding import write_folded
 from core.graph.bulk.journal import HEADER, STORE, Growing, Journal, get, put
-from core.graph.bulk.naming import RECORD, number_block, ranks, resolve
+from core.graph.bulk.name_files import NameFiles, read_names, write_in_order
+from core.graph.bulk.naming import RECORD, new_names, number_block, ranks, resolve
 from core.graph.bulk.reading import Reading
 from core.graph.bulk.renaming import rename
 from core.graph.bulk.sources import Numbers, TextSource
-from core.graph.bytes.byte_order import in_order
+from core.graph.order import in_name_order
 from core.graph.storage.write import release
-from core.graph.store import LARGE
+from core.graph.store import BLOB, LARGE
 
-LAYOUT = 3  # of what is spilled; another number starts unfinished builds anew
+LAYOUT = 4  # of what is spilled; another number starts unfinished builds anew
 BLOCK = 32 << 20  # bytes of text read at a time, less where memory is scarce
 MOST_PARTS, SLOT = 1024, 16  # parts of the hashes at most; bytes of text a name takes at least, for a first guess
-WEIGHTS = {"read": 30, "resolve": 10, "number": 15, "out": 12, "in": 13, "names": 15}
+WEIGHTS = {"read": 30, "resolve": 10, "collect": 5, "order": 10, "number": 10, "out": 12, "in": 13, "fold": 10}
+OF_NAMES = ("resolve", "collect", "order", "fold")  # phases that a source of numbers has not
+PLACES = "places"  # the ids of names by first appearance
 Tell = Callable[[str, float], None]
 
 
@@ -48,15 +51,30 @@ class Build:
         self._reading.run()
         if not self.numbered:
             self._resolve()
-        self._number()
+        checked_counts(*(self.journal.fact(key, 0) for key in ("nodes", "relations", "triples")))
+        relations, places = self._relations()
+        if not self.numbered:
+            self._collect()
+            self._order()
+        self._number(places)
         self._out()
         self._in()
-        self._rename()
-        self._names()
-        return self._reading.relations()
+        if self.numbered:
+            self._without_names()
+        else:
+            self._fold()
+        return relations
+
+    def _relations(self) -> tuple[list[str], np.ndarray]:
+        """The names of the relations by their ids, and the id of each by its number while it was read."""
+        names = self._reading.relations()
+        if self.numbered:
+            return names, np.arange(len(names), dtype=np.int32)
+        ordered, places = in_name_order(names)
+        return ordered, places.astype(np.int32)
 
     def _advance(self, phase: str, text: str, share: float) -> None:
-        phases = [one for one in WEIGHTS if one not in ("resolve", "names") or not self.numbered]
+        phases = [one for one in WEIGHTS if one not in OF_NAMES or not self.numbered]
         before = sum(WEIGHTS[one] for one in phases[: phases.index(phase)])
         self._tell(text, (before + WEIGHTS[phase] * share) / sum(WEIGHTS[one] for one in phases))
 
@@ -73,67 +91,80 @@ class Build:
             self._advance("resolve", "Finding each name's first place", part / parts)
             resolve(self.journal, part, counts, self.share)
             self.journal.mark("resolve", part + 1)
+        self.journal.mark("resolve", parts, nodes=int(ranks(get(self.journal.spill("fresh"), np.uint64))[-1]))
         self._remove("hash", "more", "cuts")
+
+    def _collect(self) -> None:
+        """Spills all names by first appearance."""
+        fact, bases = self.journal.fact, np.concatenate([[0], np.cumsum(self.journal.fact("counts"))]).astype(np.int64)
+        blocks = self.journal.done("read")
+        if self.journal.done("collect") == blocks:
+            return
+        names = NameFiles(*self._name_files("met"), fact("name_bytes", 0), fact("named", 0))
+        for block in range(self.journal.done("collect"), blocks):
+            self.check()
+            self._advance("collect", "Collecting names", block / blocks)
+            names.add(*new_names(self.journal, block, int(bases[block])))
+            names.sync()
+            self.journal.mark("collect", block + 1, name_bytes=names.text.length, named=names.ends.length)
+        names.close()
+        self._remove("bytes", "sizes")
+
+    def _order(self) -> None:
+        """Writes the names in their order, and spills the place of each by its first appearance."""
+        if self.journal.done("order"):
+            return
+        kind = "met"
+        if isinstance(self.source, TextSource) and self.source.of_terms:  # of N-Triples, which have readable names
+            kind = "readable"
+            self._advance("order", "Finding readable names", 0.0)
+            readable = NameFiles(*self._name_files(kind))
+            rename(self.journal, *read_names(*self._name_files("met")), readable, self.journal.fact("seed"), self.check)
+            readable.close()
+        nodes, done = self.journal.fact("nodes"), 0
+        names = NameFiles(self.journal.store(BLOB), self.journal.store("name_offsets.npy"))
+        order = Growing(self.journal.store("name_order.npy"), np.int32, 0, HEADER)
+        places = np.memmap(self.journal.spill(PLACES), np.int32, "w+", shape=(nodes,))
+        advance = lambda share: self._advance("order", "Ordering names", share)
+        for part in write_in_order(*read_names(*self._name_files(kind)), names, self.share, advance, self.check):
+            ids = np.arange(done, done + len(part), dtype=np.int32)
+            places[part] = ids
+            order.add(ids)
+            done += len(part)
+        places.flush()
+        names.close()
+        order.close()
+        self.journal.mark("order", 1)
+        self._remove("met", "readable")
+
+    def _name_files(self, kind: str) -> tuple[FilePath, FilePath]:
+        """Where names are spilled, and where each ends."""
+        return self.journal.spill(f"{kind}-{BLOB}"), self.journal.spill(f"{kind}-offsets.npy")
 
     def _packing(self) -> Packing:
         fact = self.journal.fact
-        return Packing(fact("nodes"), fact("relations"), fact("triples"), self.journal.fact("share"))
+        return Packing(fact("nodes"), fact("relations"), fact("triples"), fact("share"))
 
-    def _number(self) -> None:
-        fact, blocks = self.journal.fact, self.journal.done("read")
-        fresh = before = None
-        if not self.numbered:
-            fresh = get(self.journal.spill("fresh"), np.uint64)
-            before = ranks(fresh)
-            self.journal.mark("number", self.journal.done("number"), nodes=int(before[-1]))
-        checked_counts(fact("nodes", 0), fact("relations", 0), fact("triples", 0))
-        if fact("share") is None:
+    def _number(self, relation_places: np.ndarray) -> None:
+        """Packs the triples of every block by the ids of their nodes and relations."""
+        blocks = self.journal.done("read")
+        if self.journal.fact("share") is None:
             self.journal.mark("number", 0, share=self.share)
-        packing, bases = self._packing(), np.concatenate([[0], np.cumsum(fact("counts", []))]).astype(np.int64)
-        names, ends = self._name_files("terms-" if self._of_terms() else "", fact("name_bytes", 0), fact("named", 0))
+        packing = self._packing()
+        if not self.numbered and self.journal.done("number") < blocks:
+            fresh = get(self.journal.spill("fresh"), np.uint64)
+            before, places = ranks(fresh), np.memmap(self.journal.spill(PLACES), np.int32, "r")
         for block in range(self.journal.done("number"), blocks):
             self.check()
             self._advance("number", "Numbering nodes", block / blocks)
-            relations = get(self.journal.spill(f"kinds-{block}"), np.int32)
+            relations = relation_places[get(self.journal.spill(f"kinds-{block}"), np.int32)]
             if self.numbered:
                 heads, tails = (get(self.journal.spill(f"{key}-{block}"), np.int32) for key in ("heads", "tails"))
             else:
-                assert fresh is not None and before is not None  # both were read above
-                heads, tails, data, sizes = number_block(self.journal, block, int(bases[block]), fresh, before)
-                ends.add(names.length + np.cumsum(sizes))
-                names.add(data)
+                heads, tails = number_block(self.journal, block, fresh, before, places)
             packing.spill(self.journal, block, heads, relations, tails)
-            names.sync()
-            ends.sync()
-            self.journal.mark("number", block + 1, name_bytes=names.length, named=ends.length)
-        names.close()
-        ends.close()
-        self._remove("heads", "tails", "kinds", "codes", "bytes", "sizes", "order", "first")
-
-    def _name_files(self, prefix: str, size: int, named: int) -> tuple[Growing, Growing]:
-        """The files of the names' bytes and of their ends, `size` bytes and `named` ends of which hold."""
-        where = self.journal.spill if prefix else self.journal.store
-        ends = Growing(where(f"{prefix}name_offsets.npy"), np.int64, named, HEADER)
-        if not named:
-            ends.add(np.zeros(1, np.int64))
-        return Growing(where(f"{prefix}names.bin"), np.uint8, size), ends
-
-    def _of_terms(self) -> bool:
-        """Whether names are those that terms of N-Triples are given."""
-        return isinstance(self.source, TextSource) and self.source.of_terms
-
-    def _rename(self) -> None:
-        """Gives the terms of N-Triples their readable names."""
-        if not self._of_terms() or self.journal.done("rename"):
-            return
-        names, ends = self._name_files("", 0, 0)
-        data = np.memmap(self.journal.spill("terms-names.bin"), np.uint8, "r")
-        offsets = np.load(self.journal.spill("terms-name_offsets.npy"), mmap_mode="r")
-        self._advance("names", "Finding readable names", 0.0)
-        rename(self.journal, data, offsets, names, ends, self.journal.fact("seed"), self.check)
-        names.close()
-        ends.close()
-        self.journal.mark("rename", 1)
+            self.journal.mark("number", block + 1)
+        self._remove("heads", "tails", "kinds", "codes", "order", "first")
 
     def _out(self) -> None:
         fact, packing = self.journal.fact, self._packing()
@@ -173,23 +204,19 @@ class Build:
             self.journal.mark("in", part + 1)
         self._remove("in", "incuts", "starts")
 
-    def _names(self) -> None:
-        if self.numbered:
-            np.save(self.journal.store("name_order.npy"), np.empty(0, np.int32))
-            return
-        data, offsets = names_of(self.journal.folder / STORE)
-        if not self.journal.done("names"):
-            self._advance("names", "Ordering names", 0.0)
-            order = Growing(self.journal.store("name_order.npy"), np.int32, 0, HEADER)
-            for share, ids in in_order(data, offsets, self.share, self.check):
-                self._advance("names", "Ordering names", share / 3)
-                order.add(ids)
-            order.close()
-            self.journal.mark("names", 1)
-        if len(offsets) > LARGE and self.journal.done("names") < 2:
-            advance = lambda share: self._advance("names", "Ordering names without case", (1 + 2 * share) / 3)
+    def _fold(self) -> None:
+        """The names without case, by which a large graph is searched."""
+        if self.journal.fact("nodes") >= LARGE and not self.journal.done("fold"):
+            data, offsets = read_names(self.journal.store(BLOB), self.journal.store("name_offsets.npy"))
+            advance = lambda share: self._advance("fold", "Ordering names without case", share)
             write_folded(data, offsets, self.journal.folder / STORE, self.share, advance, self.check)
-            self.journal.mark("names", 2)
+            self.journal.mark("fold", 1)
+
+    def _without_names(self) -> None:
+        """What a store of numbered nodes holds in place of names."""
+        np.save(self.journal.store("name_order.npy"), np.empty(0, np.int32))
+        np.save(self.journal.store("name_offsets.npy"), np.zeros(1, np.int64))
+        self.journal.store(BLOB).touch()
 
     def _remove(self, *keys: str) -> None:
         """Removes the spilled files of these keys."""

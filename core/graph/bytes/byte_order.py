@@ -114,7 +114,8 @@ def _sort(data, offsets, ids, keys):
         if high - low <= SMALL:
             _insert(data, offsets, ids, keys, low, high, depth)
             continue
-        first, middle, last = keys[low], keys[(low + high) // 2], keys[high - 1]
+        quarter = (high - low) // 4  # of names that lie in order the ends are no good pivots: a part's least key lands on its last place
+        first, middle, last = keys[low + quarter], keys[(low + high) // 2], keys[high - 1 - quarter]
         pivot = max(min(first, middle), min(max(first, middle), last))
         less, at, more = low, low, high
         while at < more:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from core.errors import BadInput, Cancelled
-from core.graph.building.build import arrays_and_names, build, in_memory, read
+from core.graph.building.build import build, in_memory
 from core.graph.bulk.sources import Numbers
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.triple_file import TripleFile, read_triples, size_of
-from core.graph.storage.digest import digest_of, verify
+from core.graph.storage.digest import verify
 from core.graph.storage.write import write
 from core.graph.store import ARRAYS, Graph
 
@@ -46,13 +46,6 @@ def small(path, **how):
     return TripleFile(path, memory=how.pop("memory", 30_000), **how)
 
 
-def by_appearance(triples):
-    """The graph of some triples with ids by first appearance, made in memory."""
-    names, relations, columns = read(triples, lambda: None)
-    arrays, blob = arrays_and_names(names, columns, len(relations), lambda: None)
-    return Graph("g", digest_of(arrays, blob, relations, "both"), "both", tuple(relations), names_utf8=blob, **arrays)
-
-
 def same(graph, other):
     for key in (*ARRAYS, "names_utf8"):
         left, right = getattr(graph, key), getattr(other, key)
@@ -65,20 +58,32 @@ def same(graph, other):
 def test_the_very_same_store_as_in_memory(tmp_path, seed, memory):
     triples = some(seed=seed)
     graph = build(small(written(tmp_path / "t.tsv", triples), memory=memory), tmp_path / "g", "g")
-    assert same(graph, by_appearance(triples))
+    assert same(graph, in_memory(triples, "g"))
     verify(graph)
     known = sorted(path.name for path in (tmp_path / "g").iterdir())
     assert known == sorted([graph.data_folder.name, "graph.json"])
-    expected = by_appearance(triples)
+    expected = in_memory(triples, "g")
     write(tmp_path / "h", {key: getattr(expected, key) for key in ARRAYS}, expected.names_utf8, None)
     for path in (tmp_path / "h").iterdir():
         assert path.read_bytes() == (graph.data_folder / path.name).read_bytes(), path.name
 
 
+@pytest.mark.parametrize("name, text", [("t.tsv", "z\tr2\tb\nb\tr1\tÄ\nz\tr2\tb\na\tr0\tz\n"), ("t.nt", None)])
+def test_a_file_gives_the_same_ids_below_and_above_the_size_read_at_once(tmp_path, monkeypatch, name, text):
+    (tmp_path / name).write_text(text or "\n".join(NT), "utf-8")
+    below = build(tmp_path / name, tmp_path / "below", "g")
+    monkeypatch.setattr("core.graph.bulk.sources.SMALL", 0)
+    above = build(tmp_path / name, tmp_path / "above", "g")
+    assert same(above, below) and above.names(range(4)) == sorted(above.names(range(above.n_nodes)))[:4]
+    if text:
+        assert above.names(range(4)) == ["a", "b", "z", "Ä"] and above.relation_names == ("r0", "r1", "r2")
+        assert above.triple_texts(range(3)) == ["a -> r0 -> z", "b -> r1 -> Ä", "z -> r2 -> b"]
+
+
 def test_one_node_with_nearly_all_edges_is_cut_into_pieces(tmp_path):
     triples = [("hub", f"r{i % 3}", f"n{i}") for i in range(1000)] + [(f"n{i}", "r0", "hub") for i in range(1000)]
     graph = build(small(written(tmp_path / "t.tsv", triples), memory=20_000), tmp_path / "g", "g")
-    assert same(graph, by_appearance(triples))
+    assert same(graph, in_memory(triples, "g"))
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".tsv.gz", ".tsv.zst"])
@@ -89,7 +94,7 @@ def test_packed_files_and_line_ends(tmp_path, suffix):
     packed = {".tsv": data, ".tsv.gz": gzip.compress(data), ".tsv.zst": zstandard.compress(data[:999]) + zstandard.compress(data[999:])}
     (tmp_path / f"t{suffix}").write_bytes(packed[suffix])
     graph = build(small(tmp_path / f"t{suffix}"), tmp_path / "g", "g")
-    assert same(graph, by_appearance(read_triples(tmp_path / f"t{suffix}")))
+    assert same(graph, in_memory(read_triples(tmp_path / f"t{suffix}"), "g"))
     assert graph.node_name(graph.n_nodes - 2) == "last" and graph.n_edges == 301
 
 
@@ -109,12 +114,12 @@ def test_commas_and_columns(tmp_path, quoted):
     if quoted:
         lines[200:203] = ['7,"a, ""x""",r1,"two', 'lines"', '8,plain,r2,"c"']
     (tmp_path / "t.csv").write_text("id,head,relation,tail\n" + "\n".join(lines) + "\n")
-    expected = by_appearance(read_triples(tmp_path / "t.csv"))
+    expected = in_memory(read_triples(tmp_path / "t.csv"), "g")
     graph = build(small(tmp_path / "t.csv", memory=70_000), tmp_path / "g", "g")
     assert same(graph, expected)
     assert bool(graph.nodes_named('a, "x"')) == quoted
     turned = small(tmp_path / "t.csv", columns=(4, 3, 2))
-    assert same(build(turned, tmp_path / "t", "g"), by_appearance(read_triples(tmp_path / "t.csv", columns=(4, 3, 2))))
+    assert same(build(turned, tmp_path / "t", "g"), in_memory(read_triples(tmp_path / "t.csv", columns=(4, 3, 2)), "g"))
 
 
 def test_any_interruption_is_taken_up_again(tmp_path):
@@ -136,7 +141,7 @@ def test_any_interruption_is_taken_up_again(tmp_path):
             break
         except Cancelled:
             assert (tmp_path / "g" / "unfinished").is_dir() and not (tmp_path / "g" / "graph.json").exists()
-    assert turn > 5 and same(graph, by_appearance(triples))
+    assert turn > 5 and same(graph, in_memory(triples, "g"))
     once = []
     build(small(source), tmp_path / "h", "g", check=lambda: once.append(1))
     assert looks < 2.5 * len(once) + turn  # what was finished was not done again
@@ -158,7 +163,7 @@ def test_killed_in_the_middle_and_taken_up(tmp_path):
     told = []
     graph = build(small(source), tmp_path / "g", "g", progress=lambda text, share: told.append(text))
     assert told[0] == "Sorting triples by tail"
-    assert same(graph, by_appearance(triples))
+    assert same(graph, in_memory(triples, "g"))
 
 
 def test_a_changed_source_starts_anew(tmp_path):
@@ -171,7 +176,7 @@ def test_a_changed_source_starts_anew(tmp_path):
     with pytest.raises(Cancelled):
         build(small(source), tmp_path / "g", "g", check=stop)
     written(source, some(300, seed=5))
-    assert same(build(small(source), tmp_path / "g", "g"), by_appearance(some(300, seed=5)))
+    assert same(build(small(source), tmp_path / "g", "g"), in_memory(some(300, seed=5), "g"))
 
 
 def test_a_kill_just_before_the_store_is_in_place(tmp_path):
@@ -186,7 +191,7 @@ def test_a_kill_just_before_the_store_is_in_place(tmp_path):
     with pytest.raises(Cancelled):
         build(small(source), tmp_path / "g", "g", check=stop)
     (tmp_path / "g" / "unfinished" / "store").rename(tmp_path / "g" / "data-0123456789abcdef")
-    assert same(build(small(source), tmp_path / "g", "g"), by_appearance(triples))
+    assert same(build(small(source), tmp_path / "g", "g"), in_memory(triples, "g"))
     assert len(list((tmp_path / "g").iterdir())) == 2
 
 
@@ -233,7 +238,7 @@ def test_relations_are_left_out_by_pattern(tmp_path, how):
     source = how(written(tmp_path / "t.tsv", triples), drop=("common.*", "*sameAs*", "type.object.type"))
     graph = build(source, tmp_path / "g", "g")
     kept = [triple for triple in triples if triple[1] in ("people.person.born", "type.object.type_of", "commons.x")]
-    assert same(graph, in_memory(kept, "g") if how is TripleFile else by_appearance(kept))
+    assert same(graph, in_memory(kept, "g"))
     assert source.tally.dropped == {"common.*": 40, "*sameAs*": 40, "type.object.type": 40}
 
 
@@ -259,7 +264,7 @@ NT = [
 def test_ntriples(tmp_path, count):
     lines = NT + [f"<http://{chr(97 + i % 5)}.org/{i % 23}> <http://a.org/r{i % 4}> <http://z.org/{i}> ." for i in range(count)]
     (tmp_path / "t.nt").write_text("\r\n".join(lines))
-    expected = by_appearance(read_triples(tmp_path / "t.nt"))
+    expected = in_memory(read_triples(tmp_path / "t.nt"), "g")
     assert same(build(small(tmp_path / "t.nt"), tmp_path / "g", "g"), expected)
     source = small(tmp_path / "t.nt", drop=("*sameAs*",))
     assert build(source, tmp_path / "h", "g").n_edges == expected.n_edges - 1 and source.tally.dropped == {"*sameAs*": 1}

@@ -11,7 +11,7 @@ from core.graph.building.build import build, in_memory
 from core.graph.readers import formats
 from core.graph.readers.formats import FORMATS, Format
 from core.graph.readers.triple_file import TripleFile, read_triples
-from tests.core.graph.test_bulk import by_appearance, same
+from tests.core.graph.test_bulk import same
 from tests.test_docs import blocks_of
 
 
@@ -41,7 +41,7 @@ def test_a_new_format_is_read_at_once_and_in_blocks(dot, tmp_path):
     file = written(tmp_path / "g.dot", TRIPLES)
     assert list(read_triples(file)) == TRIPLES
     assert same(build(file, tmp_path / "small", "g"), in_memory(TRIPLES, "g"))
-    assert same(build(TripleFile(file, memory=30_000), tmp_path / "large", "g"), by_appearance(TRIPLES))
+    assert same(build(TripleFile(file, memory=30_000), tmp_path / "large", "g"), in_memory(TRIPLES, "g"))
 
 
 @pytest.mark.parametrize("memory", [None, 30_000])
@@ -50,7 +50,7 @@ def test_bad_lines_of_a_new_format_stop_or_are_left_out(dot, tmp_path, memory):
     with pytest.raises(BadInput, match="g.gv, line 2: expected"):
         build(TripleFile(file, memory=memory), tmp_path / "g", "g")
     source = TripleFile(file, memory=memory, skips=True)
-    assert same(build(source, tmp_path / "g", "g"), by_appearance(TRIPLES))
+    assert same(build(source, tmp_path / "g", "g"), in_memory(TRIPLES, "g"))
     assert source.tally.sentences() == ["2 lines left out, no edge: lines 2, 62"]
 
 
@@ -64,7 +64,7 @@ def test_a_build_of_a_new_format_goes_on_where_it_was_stopped(dot, tmp_path):
     with pytest.raises(Cancelled):
         build(TripleFile(file, memory=30_000, skips=True), tmp_path / "g", "g", check=stop)
     source = TripleFile(file, memory=30_000, skips=True)
-    assert same(build(source, tmp_path / "g", "g"), by_appearance(TRIPLES))
+    assert same(build(source, tmp_path / "g", "g"), in_memory(TRIPLES, "g"))
     assert source.tally.sentences() == ["3 lines left out, no edge: lines 5, 2,002, 3,502"]  # each once, though read twice
 
 
@@ -87,7 +87,7 @@ def test_every_format_is_built_alike_at_once_and_in_blocks(tmp_path):
     (tmp_path / "g.jsonl").write_text('{"graph": [["A", "r", "B"]]}\n{"graph": [["B", "s", "C"], ["A", "r", "B"]]}\n')
     for name in ("g.graphml", "g.jsonl"):
         graph = build(TripleFile(tmp_path / name, memory=30_000), tmp_path / f"{name}-large", "g")
-        assert same(graph, by_appearance(read_triples(tmp_path / name)))
+        assert same(graph, in_memory(read_triples(tmp_path / name), "g"))
     with pytest.raises(BadInput, match="Numbers can be read from delimited text only"):
         build(TripleFile(tmp_path / "g.jsonl", numbered=True), tmp_path / "g", "g")
 
