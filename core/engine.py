@@ -164,7 +164,8 @@ class Engine:
         """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""
         parts = [
             *map(str, ask.key(self.models.signature())),
-            *([ask.question.gold, [self._graph_digest(ask, i.line) for i in instances]] if ask.source.documents else []),
+            ask.question.gold,
+            [self._graph_digest(ask, instance.line) for instance in instances],
             ask.question.answers,
             ask.question.aliases,
             ask.reader,

@@ -8,7 +8,7 @@ from typing import Any
 from core.comparison.run import build_of
 from core.comparison.stands import stands_on
 from core.diagnosis.causes import Cause, Fate
-from core.diagnosis.funnel import STAGES, TEXT_STAGES, funnel
+from core.diagnosis.funnel import STAGES_OF, funnel
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.passages import fates
 from core.diagnosis.targets import answers_of, passages_of
@@ -92,17 +92,17 @@ def funnel_dict(comparison: Comparison, lane: Lane) -> dict[str, list[str] | Non
     ask = comparison.ask
     stages = funnel(ask.source, lane.graph, lane.state, answers_of(ask.question), lane_by_model(comparison, lane), lane.kept)
     alive = {stage.name: list(stage.alive) for stage in stages}
-    return {name: alive.get(name) for name in (TEXT_STAGES if ask.source.documents else STAGES)} if stages else None
+    return {name: alive.get(name) for name in STAGES_OF[ask.source.kind]} if stages else None
 
 
 def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     """Of the passages that the answer rests on: those alive at each stage, and the `fates` of all; null where none is known."""
     source, gold = comparison.ask.source, passages_of(comparison.ask.question)
-    if not source.documents or not gold:
+    if not gold:
         return None
     kept = {stage.name: list(stage.alive) for stage in funnel(source, lane.graph, lane.state, gold, kept=lane.kept)}
     found = [_fate_dict(fate, lane.state) for fate in fates(lane.graph, lane.states, comparison.ask.question.gold)]
-    return {"alive": {name: kept.get(name) for name in TEXT_STAGES[:-1]}, "fates": found}
+    return {"alive": {name: kept.get(name) for name in STAGES_OF[source.kind][:-1]}, "fates": found}
 
 
 def _fate_dict(fate: Fate, state: State) -> dict[str, Any]:

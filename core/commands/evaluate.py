@@ -11,7 +11,7 @@ from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import REPORTED, metric
-from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv, usual
+from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.sensitivity import varied
@@ -172,7 +172,7 @@ def _write(files: dict[Path, Callable], summary) -> None:
 
 
 def _print(summary, more: list[str]) -> None:
-    names = list(dict.fromkeys([*usual(summary), *more]))
+    names = list(dict.fromkeys([*summary.defaults.table, *more]))
     spec, table = summary.run.spec, summary.table(names)
     print(f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}")
     if so_far := summary.so_far():
@@ -180,8 +180,7 @@ def _print(summary, more: list[str]) -> None:
     if summary.failed():
         print("A failed question scores 0; seconds and tokens are of the answered ones.")
     if not spec["model"]:
-        by = "the nearest sentence's" if summary.on_documents else "the graph reader's"
-        print(f"No language model answered: the answers scored are {by}.")
+        print(f"No language model answered: the answers scored are the {summary.defaults.reader}.")
     if not spec["judge"] and {"accurate", "hallucination", "truthfulness"}.intersection(names):
         print("No judge was asked: an answer that holds a known answer counts as accurate (--judge, --second-judge).")
     rows = {instance: _cells(figures, shown) for instance, figures in table.items()}

@@ -7,6 +7,7 @@ import json
 from core.commands.evaluate import add_columns
 from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
+from core.evaluation.metrics.defaults import defaults
 from core.evaluation.reports.export import shown
 from core.evaluation.runs.plan import misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
@@ -77,8 +78,8 @@ def run(options) -> int:
 
 def _planned(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
-    known, documents = catalogue(), source_of(options.set).documents
-    against = [find(spec, known) for spec in split(options.against)] if options.against else references(known, engine.models, documents)
+    known, asked = catalogue(), source_of(options.set)
+    against = [find(spec, known) for spec in split(options.against)] if options.against else references(known, engine.models, asked)
     cost = "seconds" if options.budget_tokens is None else "tokens"
     if options.save and not options.save.strip():
         raise BadInput("Give the instance a name first.")
@@ -94,7 +95,7 @@ def _planned(options, engine):
             seed=options.seed,
             columns=options.columns,
             kinds=tuple(filter(None, map(str.strip, options.kinds.split(",")))),
-            quality=options.metric or ("passage_recall" if documents else "reader_hit@1"),
+            quality=options.metric or defaults(asked).qualities[0],
             cost=cost,
             budget=options.budget_seconds if cost == "seconds" else options.budget_tokens,
             trials=options.trials,

@@ -12,11 +12,12 @@ from core.diagnosis.passages import chunk_rows, described, retrieved_chunks, sho
 from core.diagnosis.targets import Target, answers_of, passages_of
 from core.graph.names.lookup import names as names_of
 from core.graph.texts import hit_names, hit_texts
-from core.sources import Source
+from core.sources import CorpusSource, GraphSource, Source
 from core.types import Path, State
 
 STAGES = ("graph", "subgraph", "paths", "prompt", "answer")  # of a run on triples
 TEXT_STAGES = ("corpus", "graph", "retrieved", "prompt", "answer")  # of one on documents
+STAGES_OF = {GraphSource.kind: STAGES, CorpusSource.kind: TEXT_STAGES}
 Kept = Mapping[str, tuple[str, ...]] | None
 Tests = list[tuple[str, Callable[[Target], bool]]]  # by stage whether a target is alive in it
 

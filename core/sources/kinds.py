@@ -81,7 +81,8 @@ class GraphSource(Source):
         text = check_question(question.text)
         seeds = seeds_of(self.graph, text, question.entities)
         text = text if question.entities else text.replace("[", "").replace("]", "")
-        return Ask(self, replace(question, text=text, entities=tuple(self.graph.names(seeds))), seeds, seed, reader, model)
+        named = tuple(self.graph.names(seeds))
+        return Ask(self, replace(question, text=text, entities=named, gold=()), seeds, seed, reader, model)  # it has no passages
 
     def built(self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None) -> Any:
         raise BadInput(f"This method stands on the graph “{build}” of documents, and “{self.name}” is none; ask a corpus.")

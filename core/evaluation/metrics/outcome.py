@@ -150,12 +150,12 @@ def observe(
         second=second,
         costs=tuple(map(cost, state.trace)),
         alive={stage.name: len(stage.alive) for stage in stages} or None,
-        passages=ranked_passages(graph, state) if source.documents else None,
+        passages=ranked_passages(graph, state),
         fates=passages(source, graph, state),
         supported=supported,
         built=built,
-        nearing=nearing(graph, state) if source.documents else None,
-        budgets=budgets(graph, state) if source.documents else None,
+        nearing=nearing(graph, state),
+        budgets=budgets(graph, state),
     )
 
 

@@ -25,7 +25,7 @@ class Passages:
 
 
 def passages(source: Source, graph, state: State) -> Passages | None:
-    """What became of the passages that the answer rests on; None where none is known or no documents are asked.
+    """What became of the passages that the answer rests on; None where none is known.
 
     >>> from core.evaluation.metrics.passages import passages
     >>> from core.sources import CorpusSource
@@ -35,7 +35,7 @@ def passages(source: Source, graph, state: State) -> Passages | None:
     Passages(golds=2, alive={'corpus': 0, 'graph': 1, 'retrieved': 1, 'prompt': 1}, shown=2, right=2)
     """
     gold = tuple(dict.fromkeys(state.question.gold))
-    if not source.documents or not gold:
+    if not gold:
         return None
     alive = {stage.name: len(stage.alive) for stage in funnel(source, graph, state, passages_of(state.question))}
     shown = shown_chunks(graph, state) if _seeks(graph, state) else None

@@ -11,8 +11,6 @@ from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 
-SHOWN = ("subgraph_recall", "path_recall@32", "path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds", "tokens")
-SHOWN_OF_DOCUMENTS = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall", "seconds", "tokens")
 METHOD = ("instance", "method", "number")  # columns: the id, what the method is called, and the paper's own name
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -71,7 +69,7 @@ def summary_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
 
 def latex(summary: Summary, names: Sequence[str] = ()) -> str:
     """A table for LaTeX with the package booktabs: one row an instance, the best of each column in bold."""
-    names = names or usual(summary)
+    names = names or summary.defaults.table
     table = summary.table(names)
     titles = {key: _named(one) for key, one in called(summary.run).items()}
     n = ["Questions"] if summary.unfinished else []
@@ -90,11 +88,6 @@ def latex(summary: Summary, names: Sequence[str] = ()) -> str:
         done = [summary.done(instance)] if n else []
         lines.append("    " + " & ".join([titles[instance], *done, *cells]) + r" \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""])
-
-
-def usual(summary: Summary) -> tuple[str, ...]:
-    """The metrics that are shown unless asked otherwise: of a run on triples, or on documents."""
-    return SHOWN_OF_DOCUMENTS if summary.on_documents else SHOWN
 
 
 def escaped(text: str) -> str:

@@ -18,8 +18,6 @@ from core.evaluation.metrics.statistics import Paired, holm, paired
 from core.evaluation.reports.naming import called
 from core.evaluation.reports.summary import Summary
 
-ANSWERED = ("hits@1", "token_recall")  # of a language model's answers, what is looked at first
-ANSWERED_OF_DOCUMENTS = ("accuracy", "token_recall")
 FOUND = ("reader_hit@1", "passage_recall@4", "context_recall", "path_hit@32", "token_recall")
 POWER = 1.959964 + 0.841621  # standard errors that a difference needs to be found in 80 of 100 samples, at the level of .05
 DEARER = 1.2  # times the cost from which on a method counts as dearer
@@ -30,8 +28,7 @@ FEW = 8  # questions: fewer say nothing
 def quality(summary: Summary) -> str:
     """The metric to go by: the first that two instances have numbers of, not all of them 0; those of answers first, where a language model
     gave them."""
-    answered = ANSWERED_OF_DOCUMENTS if summary.on_documents else ANSWERED
-    names = answered + FOUND if summary.run.spec["model"] else FOUND
+    names = summary.defaults.answers + FOUND if summary.run.spec["model"] else FOUND
     values = np.array([summary.values(instance, names) for instance in summary.instances])  # [instances, questions, names]
     counts = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.instances))
     varied = counts & (np.nan_to_num(values) != 0).any((0, 1))

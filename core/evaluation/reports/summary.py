@@ -18,6 +18,7 @@ import numpy as np
 
 from core.diagnosis.funnel import STAGES, TEXT_STAGES
 from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.metrics.defaults import Defaults, defaults
 from core.evaluation.metrics.failures import answered, patterns, reasons
 from core.evaluation.metrics.formulas import f1
 from core.evaluation.metrics.outcome import Cost, Outcome
@@ -27,17 +28,6 @@ from core.evaluation.runs.store import Run, StoredRow
 from core.evaluation.runs.written import sources_of
 from core.instances.catalogue import ADAPTED
 
-PAIRED = ("path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds")
-PAIRED_OF_DOCUMENTS = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall", "tokens", "seconds")
-FRONTS = (("seconds", "hits@1"), ("tokens", "hits@1"), ("seconds", "reader_hit@1"), ("seconds", "path_hit@32"))
-FRONTS_OF_DOCUMENTS = (
-    ("tokens", "accuracy"),
-    ("seconds", "accuracy"),
-    ("seconds", "passage_recall@4"),
-    ("seconds", "context_recall"),
-    ("build_tokens", "accuracy"),
-    ("build_seconds", "passage_recall@4"),
-)
 SPENT = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
 F1_OF_MEANS = {
     "subgraph": ("subgraph_precision", "subgraph_recall"),
@@ -58,18 +48,16 @@ class Summary:
         """The ids of the instances, in the order they were named."""
         return tuple(instance["id"] for instance in self.run.spec["instances"])
 
-    @property
-    def on_documents(self) -> bool:
-        """Whether a corpus was asked."""
-        return any(source.documents for source in sources_of(self.run.spec))
+    @cached_property
+    def defaults(self) -> Defaults:
+        """The metrics to begin with, for what was asked."""
+        return defaults(sources_of(self.run.spec))
 
     @property
     def fronts(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of cost and quality that are held against one another."""
-        if not self.on_documents:
-            return FRONTS
-        read = lambda pair: pair[1] != "accuracy"  # where no language model answers, what was found tells more than the nearest sentence
-        return FRONTS_OF_DOCUMENTS if self.run.spec["model"] else tuple(sorted(FRONTS_OF_DOCUMENTS, key=read, reverse=True))
+        """The pairs of cost and quality that are held against one another; where no language model answers, accuracy comes last, as what
+        was found says more than the nearest sentence."""
+        return tuple(sorted(self.defaults.fronts, key=lambda pair: pair[1] == "accuracy" and not self.run.spec["model"]))
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
@@ -229,7 +217,7 @@ class Summary:
     def compared(self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()) -> list[Paired]:
         """Paired tests of these metrics; every instance against the first unless told otherwise, `adapted` ones aside. Holm's correction
         is over the pairs of one metric."""
-        names = names or (PAIRED_OF_DOCUMENTS if self.on_documents else PAIRED)
+        names = names or self.defaults.tests
         chosen = ((other, self.instances[0]) for other in self.instances[1:]) if pairs is None else pairs
         pairs = [pair for pair in chosen if not {*pair} & self.adapted.keys()]
         values = {instance: self.values(instance, names) for pair in pairs for instance in pair}

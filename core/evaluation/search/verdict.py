@@ -26,17 +26,18 @@ from core.instances.catalogue import Instance
 from core.instances.needs import missing, needed
 from core.operators.base import Line
 from core.runtime.jobs import Job
+from core.sources import Source
 
 POINTS = 3  # points of the front that are held against the published lines
 TABLE_1 = re.compile(r"lego-\d+")
 DEPTH = "In-depth Analysis"
 
 
-def references(known: Mapping[str, Instance], models, documents: bool = False) -> tuple[Instance, ...]:
-    """The rows of LEGO-GraphRAG's Table 1 that retrieve without a language model, as far as their models are here; of documents those of
-    the in-depth analysis that find chunks."""
+def references(known: Mapping[str, Instance], models, source: Source) -> tuple[Instance, ...]:
+    """The rows of LEGO-GraphRAG's Table 1 that retrieve without a language model, as far as their models are here; for a corpus those
+    of the in-depth analysis that find chunks."""
     found = []
-    for instance in (one for key, one in known.items() if (_finds_chunks(one) if documents else TABLE_1.fullmatch(key))):
+    for instance in (one for key, one in known.items() if (_finds_chunks(one) if source.documents else TABLE_1.fullmatch(key))):
         line = Line(tuple(o for o in instance.line if o.stage != "generate"))
         if not missing(line, models) and all(models.info(name).kind != "chat" for name in needed(line)):
             found.append(instance)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.metrics.defaults import defaults
 from core.evaluation.reports import plots
 from core.evaluation.reports.by_budget import FIGURES, by_budget
-from core.evaluation.reports.export import shown, usual
+from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import titles
 from core.evaluation.reports.sensitivity import curves, differing
 from core.evaluation.reports.summary import Summary
@@ -31,14 +30,9 @@ def facts(run: Run) -> str:
     words = [
         f"{spec['sample']:,} of {many(spec['of'], 'question')}, seed {spec['seed']}",
         f"asked on {', '.join(on)}",
-        "answers by a language model" if spec["model"] else f"answers are the {reader(spec)}, no language model",
+        "answers by a language model" if spec["model"] else f"answers are the {defaults(sources_of(spec)).reader}, no language model",
     ]
     return " · ".join(words + (["every method timed alone"] if spec["cold"] else []))
-
-
-def reader(spec: dict[str, Any]) -> str:
-    """Whose answers are scored where no language model is asked."""
-    return "nearest sentences" if any(one.documents for one in sources_of(spec)) else "graph reader's"
 
 
 def figures(run: Run) -> None:
@@ -70,9 +64,9 @@ def _table(results: Summary) -> None:
     names = st.multiselect(
         "Metrics",
         REPORTED,
-        list(usual(results)),
+        list(results.defaults.table),
         format_func=_title,
-        key=f"figures_metrics{_kind(results)}",
+        key=f"figures_metrics_{results.defaults.question}",
         persist_state="session",
     )
     if not names:
@@ -122,7 +116,7 @@ def _table(results: Summary) -> None:
 
 
 def _pictures(results: Summary) -> None:
-    table, kind = results.table(), _kind(results)
+    table, kind = results.table(), f"_{results.defaults.question}"
     useful = [name for name in REPORTED if any(row[name].mean for row in table.values())]
     costs = [name for name in ("seconds", "tokens", "texts", "build_tokens", "build_seconds") if name in useful]
     qualities = [name for name in useful if metric(name).better == "higher"]
@@ -197,11 +191,6 @@ def _meanings(results: Summary) -> None:
             st.text(one["convention"])
             source = f" Source: {one['source']}." if one["source"] else ""
             st.caption(plain(f"Unit: {one['unit']}; {one['better']} is better.{source}"))
-
-
-def _kind(results: Summary) -> str:
-    """What tells the choices made for runs on documents from those for runs on triples."""
-    return "_documents" if results.on_documents else ""
 
 
 def _cell(name: str, one) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.errors import HopscopeError
+from core.evaluation.metrics.defaults import defaults
 from core.evaluation.runs.plan import BY_ENCODER, BY_MODEL, make_plan
 from core.evaluation.runs.starting import evaluate
 from core.instances.catalogue import Instance
@@ -18,8 +19,6 @@ from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.text import plain
 
-FIRST = ("lego-1", "lego-12", "lego-14")
-FIRST_OF_DOCUMENTS = ("vanilla-rag", "vgraphrag", "lgraphrag")
 SUPPORT = {BY_ENCODER: "by the encoder", BY_MODEL: "by a language model"}
 
 
@@ -76,7 +75,7 @@ def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
     return st.multiselect(
         "Methods",
         list(labels),
-        [key for key in (FIRST_OF_DOCUMENTS if on.documents else FIRST) if key in labels],
+        [key for key in defaults(on).methods if key in labels],
         format_func=labels.__getitem__,
         help="The first is what the others are tested against.",
         key=f"evaluate_methods_{on.kind}",
@@ -86,13 +85,12 @@ def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
 
 def _settings(on: Source) -> dict[str, Any]:
     """What is asked of language models, and how seconds are told."""
-    reader = "the sentence nearest to the question is" if on.documents else "the graph reader's answers are"
     with st.container(horizontal=True):
         model = st.toggle(
             "Language model answers",
             key="evaluate_model",
             persist_state="session",
-            help=f"Otherwise {reader} scored. Takes seconds a question.",
+            help=f"Otherwise the {defaults(on).reader} answers are scored. Takes seconds a question.",
         )
         judge = st.toggle(
             "Language model judges",

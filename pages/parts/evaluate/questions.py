@@ -20,7 +20,6 @@ from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import many, plain
 
 SHOWN = 200
-USUAL, USUAL_OF_DOCUMENTS = "reader_hit@1", "passage_recall@4"  # what is shown of each question to begin with
 
 
 def question_table(summary: Summary) -> None:
@@ -30,10 +29,10 @@ def question_table(summary: Summary) -> None:
         chosen = st.selectbox(
             "Metric",
             REPORTED,
-            REPORTED.index(USUAL_OF_DOCUMENTS if summary.on_documents else USUAL),
+            REPORTED.index(first := summary.defaults.question),
             format_func=lambda n: metric(n).described()["title"],
             width=280,
-            key=f"questions_metric{'_documents' if summary.on_documents else ''}",
+            key=f"questions_metric_{first}",
             persist_state="session",
         )
         differ = st.toggle("Only where they differ", key="questions_differ", persist_state="session")

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.defaults import defaults
 from core.evaluation.runs.plan import source_of
 from core.evaluation.search.plot import found_figure
 from core.evaluation.search.points import Point, front
@@ -22,8 +23,6 @@ from pages.parts.methods.groups import saved
 from pages.parts.shared.session import engine, follow, instances, said, store
 from pages.parts.shared.text import many, plain
 
-QUALITIES = ("reader_hit@1", "reader_f1", "reader_recall", "path_recall@32", "path_hit@32", "path_mrr")
-QUALITIES_OF_DOCUMENTS = ("passage_recall", "passage_recall@4", "passage_recall@10", "context_recall", "context_precision", "accuracy")
 TUNING = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 OTHERS = "Of a set that is searched with, other questions are taken."
@@ -108,7 +107,7 @@ def _form() -> dict[str, Any] | None:
         with right:
             quality = st.selectbox(
                 "What is good",
-                QUALITIES_OF_DOCUMENTS if on.documents else QUALITIES,
+                defaults(on).qualities,
                 format_func=lambda name: metric(name).described()["title"],
                 key=f"search_quality_{on.kind}",
                 persist_state="session",
@@ -145,7 +144,7 @@ def _asking() -> tuple[list[str], int]:
 def _planned(options: dict[str, Any]) -> SearchPlan:
     settings = dict(options)
     sets, unseen = ",".join(settings.pop("sets")), ",".join(settings.pop("unseen"))
-    published = references(instances(), engine().models, source_of(sets).documents)
+    published = references(instances(), engine().models, source_of(sets))
     return plan_search(engine(), sets, settings.pop("sample"), unseen, settings.pop("unseen_sample"), known=published, **settings)
 
 

@@ -16,7 +16,9 @@ from core.evaluation.search.trial import Tried
 from core.evaluation.search.verdict import Compared, SearchPlan, SearchVerdict, judged, plan_search, references
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
+from core.sources import GraphSource
 
+TRIPLES = GraphSource("toy")
 GOOD = "EgoNetwork() >> ShortestPaths() >> Rank(model='good', keep=1) >> Answer()"
 PLAIN = "EgoNetwork() >> ShortestPaths() >> Answer()"
 
@@ -31,8 +33,9 @@ class Registry:
 
 
 def test_published_lines_are_those_of_table_1_that_ask_no_language_model():
-    assert [one.id for one in references(catalogue(), Registry())] == ["lego-1", "lego-2", "lego-6", "lego-10", "lego-12", "lego-14"]
-    assert [one.id for one in references(catalogue(), Registry("encoder"))] == ["lego-1"]
+    rows = ["lego-1", "lego-2", "lego-6", "lego-10", "lego-12", "lego-14"]
+    assert [one.id for one in references(catalogue(), Registry(), TRIPLES)] == rows
+    assert [one.id for one in references(catalogue(), Registry("encoder"), TRIPLES)] == ["lego-1"]
 
 
 def points(*lines, cost=1.0):
@@ -99,7 +102,7 @@ def engine(tmp_path, monkeypatch):
 
 
 def test_unseen_questions_are_unseen_and_tokens_need_a_language_model(engine, films, tmp_path):
-    given = {"known": references(catalogue(), Registry()), "graph": str(films.folder)}
+    given = {"known": references(catalogue(), Registry(), TRIPLES), "graph": str(films.folder)}
     with pytest.raises(BadInput, match="1 of the unseen questions are tuning questions as well, such as “what genre has One”"):
         plan_search(engine, str(tmp_path / "tune.txt"), None, str(tmp_path / "both.txt"), **given)
     with pytest.raises(BadInput, match="no line costs a token"):
