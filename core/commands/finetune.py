@@ -25,7 +25,7 @@ agrees best with the known answers; it is told from those of the other questions
 candidates of its own question. The result is served as encoder-finetuned at once."""
 LLM = """Trains low-rank adapters (LoRA) on a causal language model with the very prompts by which language models choose paths (No. 20),
 triples (No. 14) and relations (No. 7) from numbered lists, and plan relations (RoG); the right reply names what reaches a known answer. The
-merged model is served as chat-finetuned: by vLLM in this process where there is a graphics card, or by any OpenAI-compatible server that is
+merged model is served as chat-finetuned: by vLLM where there is a graphics card, or by any OpenAI-compatible server that is
 started on its folder and declared under that name on the Models page. Rate 2e-4, warm-up 0.1, cosine, two epochs and the cut-off of 4,096
 tokens are LEGO-GraphRAG v1's. It needs a base model's weights, none of which come with Hopscope, and a graphics card for large ones."""
 TRIPLES = """Trains SubgraphRAG's scorer: a small network over the vectors of question, head, relation and tail and over where both ends

@@ -161,7 +161,9 @@ class TrainableLLM:
         return self.net.disable_adapter()
 
     def save(self, folder: Path) -> None:
-        """Write the model with its adapters merged into the weights, and its tokenizer; the adapters are gone afterwards."""
+        """Write the model with its adapters merged into the weights, its tokenizer, and the adapters alone in the folder `adapter`, for a
+        server that serves several over one model; the adapters are gone afterwards."""
+        self.net.save_pretrained(str(folder / "adapter"))
         merged = self.net.merge_and_unload()
         merged.save_pretrained(str(folder))  # type: ignore[operator]  # torch's stubs take what peft hands on for a tensor
         self.tokenizer.save_pretrained(str(folder))

@@ -139,17 +139,21 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
             raise BadParameter(f'{label} lacks the key "{key}", which backend "{backend}" needs.')
     own_values = {key: _typed(label, key, values[key], str(fields[key].type)) for key in fields if key in values}
     common = {key: _typed(label, key, values[key], "int" if key == "memory" else "str") for key in COMMON if key in values}
-    made = settings(**own_values)
+    try:
+        made = settings(**own_values)
+    except BadParameter as error:
+        raise BadParameter(f"{label}: {error}") from None
     if made.lacks:
         raise BadParameter(f'{label} lacks the key "{made.lacks}", which backend "{backend}" needs.')
     return Row(name=name, settings=made, own=own, **common)
 
 
 def _typed(label: str, key: str, value: Any, type_name: str) -> Any:
-    """`value` as that type (str, int or float). Raises BadParameter."""
-    fits: dict[str, tuple[type[Any], ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
+    """`value` as that type (str, int, float, or one of the first two). Raises BadParameter."""
+    fits: dict[str, tuple[type[Any], ...]] = {"str": (str,), "int": (int,), "float": (int, float), "int | str": (int, str)}
     if isinstance(value, bool) or not isinstance(value, fits[type_name]):
-        raise BadParameter(f'{label}: "{key}" must be {"text" if type_name == "str" else "a number"}, not {value!r}.')
+        wanted = {"str": "text", "int | str": "a number or text"}.get(type_name, "a number")
+        raise BadParameter(f'{label}: "{key}" must be {wanted}, not {value!r}.')
     return float(value) if type_name == "float" else value
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from core.errors import ModelUnavailable
+from core.errors import BadParameter, ModelUnavailable
 from core.models import weights
-from core.models.backends.base import Backend, no_folder
+from core.models.backends.base import Backend, folder_or_name, no_folder
 from core.models.chat import vllm
 from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
@@ -18,6 +22,8 @@ from core.models.keys import key_for
 if TYPE_CHECKING:
     from core.models.backends.base import Rows
     from core.models.declared import Row
+
+CARDS = re.compile(r"\d+(,\d+)*")
 
 
 @dataclass(frozen=True)
@@ -87,34 +93,89 @@ class OpenAI(Backend):
 
 @dataclass(frozen=True)
 class VLLM(Backend):
-    """A model run by vLLM inside this process; `weights` is a local folder or a name on the model hub.
+    """A model of vLLM's own server, which Hopscope starts and ends; `weights` is a local folder or a name on the model hub.
 
-    Where `get`, the command that makes the weights, is given, they are a folder inside the models folder.
+    Where `get`, the command that makes the weights, is given, they are a folder inside the models folder. Where `base` names another
+    row of this backend, the weights are a folder with a LoRA adapter over that model, and the two share its server. `cards` is a number of
+    graphics cards, or says which ones (“2,3”). `reasoning` names the parser of a model that thinks, `quantization` how weights are
+    stored where their folder does not say; `options` are further arguments of `vllm serve`.
     """
 
     kinds: ClassVar = ("chat",)
 
     weights: str
+    base: str = ""
     context: int = 8192
     gpu_share: float = 0.85
-    cards: int = 1
+    cards: int | str = 1
+    quantization: str = ""
+    reasoning: str = ""
+    options: str = ""
     get: str = ""
+
+    def __post_init__(self) -> None:
+        fits = CARDS.fullmatch(self.cards) if isinstance(self.cards, str) else self.cards > 0
+        if not fits:
+            raise BadParameter(f'"cards" is a number of graphics cards, or says which ones, such as "0,1", not {self.cards!r}.')
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (self.base,) if self.base else ()
+
+    @property
+    def place(self) -> str:
+        """The folder of the weights, or their name on the model hub."""
+        return str(weights.weights_folder(self.weights)) if self.get else folder_or_name(self.weights)
 
     def missing(self, row: Row, rows: Rows) -> str:
         if self.get and not weights.weights_folder(self.weights).is_dir():
             return no_folder(row, self.get, self.weights)
+        if self.base:
+            base = rows.get(self.base)
+            if base is None or not isinstance(base.settings, VLLM) or base.settings.base:
+                return f"{row.name}: its base “{self.base}” is not declared as a model of vLLM."
+            if not (Path(self.place) / vllm.ADAPTER).is_file():
+                return f"{row.name}: {self.place} is no folder of a LoRA adapter: it holds no {vllm.ADAPTER}."
+            return base.settings.missing(base, rows)
         why = vllm.unavailable()
         return f"{row.name} cannot run here. {why}" if why else ""
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        place = str(weights.weights_folder(self.weights)) if self.get else self.weights
-        return vllm.VLLMChat(place, row.name, self.context, self.gpu_share, self.cards)
+        base = rows[self.base] if self.base else row
+        assert isinstance(base.settings, VLLM)  # another is said to be missing
+        server = vllm.server(base.name)
+        server.launch_as(base.settings.launch(base, rows))
+        return vllm.VLLMChat(server, row.name, base.settings.context)
+
+    def launch(self, row: Row, rows: Rows) -> vllm.Launch:
+        """How the server of this model is started, with the adapters over it that are on this computer."""
+        over = {name: one.settings for name, one in rows.items() if isinstance(one.settings, VLLM) and one.settings.base == row.name}
+        adapters = {name: one for name, one in over.items() if (Path(one.place) / vllm.ADAPTER).is_file()}
+        several = self.cards.count(",") + 1 if isinstance(self.cards, str) else self.cards
+        given = {
+            "--served-model-name": row.name,
+            "--max-model-len": str(self.context),
+            "--gpu-memory-utilization": str(self.gpu_share),
+            "--tensor-parallel-size": str(several),
+            "--quantization": self.quantization,
+            "--reasoning-parser": self.reasoning,
+        }
+        arguments = [self.place, *(part for key, value in given.items() if value for part in (key, value)), "--enable-prefix-caching"]
+        if adapters:
+            rank = vllm.rank_needed([Path(one.place) for one in adapters.values()])
+            arguments += ["--enable-lora", "--max-loras", str(len(adapters)), "--max-lora-rank", str(rank), "--lora-modules"]
+            arguments += [json.dumps({"name": name, "path": one.place}) for name, one in adapters.items()]
+        environment = (("CUDA_VISIBLE_DEVICES", self.cards),) if isinstance(self.cards, str) else ()
+        stamps = [one.stamp(rows) for one in (self, *adapters.values())]
+        return vllm.Launch((*arguments, *shlex.split(self.options)), environment, repr(stamps))
 
     def device(self, made: Any) -> str:
         return getattr(made, "device", "") or "gpu"
 
     def stamp(self, rows: Rows) -> str:
-        return weights.stamp(self.weights) if self.get else ""
+        base = rows.get(self.base)
+        inner = repr((base.settings, base.settings.stamp(rows))) if base else ""
+        return inner + (weights.stamp(self.place) if self.get or self.base else "")
 
     def figures(self) -> str:
         return weights.figures(weights.weights_folder(self.weights)) if self.get else ""

@@ -1,83 +1,234 @@
-"""A language model on a graphics card of this computer, run by vLLM inside this process."""
+"""Language models on graphics cards of this computer, by vLLM's own server, which is started when first asked, watched, and ended."""
 
 from __future__ import annotations
 
-import importlib.util
+import json
 import os
-import re
+import secrets
+import shutil
+import sys
+import threading
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from core.errors import ModelFailed, ModelUnavailable, shorten
+from core.errors import ModelFailed, ModelUnavailable
+from core.io.home import home
 from core.models.base import Messages
-from core.models.chat.client import ChatRequest, Check, LocalChat
+from core.models.chat.client import ChatRequest, Check
+from core.models.chat.openai import OpenAIChat
 from core.models.chat.replies import estimate_tokens
 from core.models.chat.writing import Writing
+from core.models.device import graphics_card
+from core.runtime.meter import spent
+from core.runtime.server_process import ServerProcess
 
-WORDS = re.compile(r"\S+\s*|\s+")
+PROGRAM = "HOPSCOPE_VLLM"  # names the program, which may lie in an environment of its own
 GET = "get vLLM with: pip install -r requirements-gpu.txt"
+START = 1800.0  # seconds in which it loads and compiles, at most: weights of 70 B come slowly from a disk
+REPLY = 600.0  # seconds until the next piece of a reply: with hundreds in flight some wait their turn
+ADAPTER = "adapter_config.json"  # in the folder of a LoRA adapter
+RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # of adapters, that vLLM makes room for
+
+
+def program() -> str | None:
+    """vLLM's program: what HOPSCOPE_VLLM names, else the one of this environment, else the one on the path; None where there is none."""
+    named = os.environ.get(PROGRAM, "")
+    return shutil.which(named or str(Path(sys.executable).with_name("vllm"))) or (None if named else shutil.which("vllm"))
 
 
 def unavailable() -> str | None:
     """Why vLLM cannot run here, as a sentence with what to do, or None where it can. HOPSCOPE_VLLM_CPU=1 allows processors."""
-    if importlib.util.find_spec("vllm") is None:
-        return f"vLLM is not installed; {GET}"
-    if os.environ.get("HOPSCOPE_VLLM_CPU") == "1":
+    if program() is None:
+        named = os.environ.get(PROGRAM)
+        return f"{PROGRAM} names {named}, which is no program here." if named else f"vLLM is not installed; {GET}"
+    if os.environ.get("HOPSCOPE_VLLM_CPU") == "1" or graphics_card():
         return None
-    import torch
-
-    return None if torch.cuda.is_available() else f"No graphics card was found, which vLLM needs; on a computer that has one, {GET}"
+    return f"No graphics card was found, which vLLM needs; on a computer that has one, {GET}"
 
 
-class VLLMChat(LocalChat):
-    """A Chat over `weights` (a local folder or a name on the model hub), on `cards` graphics cards, of each at most `gpu_share`."""
+@dataclass(frozen=True)
+class Launch:
+    """How vLLM's server is started: its arguments behind `vllm serve`, variables of its environment, and what tells its weights from
+    those of another time."""
 
-    streams = False  # vLLM's in-process interface gives whole replies
+    arguments: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+    stamp: str = ""
 
-    def __init__(self, weights: str, name: str, context: int = 8192, gpu_share: float = 0.85, cards: int = 1):
-        super().__init__(name, context)
-        self.weights, self.gpu_share, self.cards = weights, gpu_share, cards
+    def command(self, port: int) -> list[str]:
+        """The command line. The key is not in it, which others on this computer can read."""
+        return [program() or "vllm", "serve", *self.arguments, "--host", "127.0.0.1", "--port", str(port)]
 
-    def count_tokens(self, messages: Messages) -> int:
-        """Tokens in the model's chat template once it is loaded, before that an estimate."""
-        if self._engine is None:
-            return estimate_tokens(messages)
-        tokenizer = self._engine.get_tokenizer()
-        return len(tokenizer.apply_chat_template([dict(m) for m in messages], add_generation_prompt=True, return_dict=False))
 
-    def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
-        from vllm import SamplingParams
-        from vllm.sampling_params import StructuredOutputsParams
+def rank_needed(folders: Sequence[Path]) -> int:
+    """The least of the ranks of vLLM that holds these adapters; the largest one where none does, which vLLM then refuses itself.
 
-        schema = request.schema
-        shape = StructuredOutputsParams(json=schema, disable_additional_properties=True) if schema is not None else None
-        options = dict(temperature=request.temperature, max_tokens=request.room, seed=request.seed)
+    An adapter whose file cannot be read counts as one of rank 8.
+    """
+    most = 0
+    for folder in folders:
         try:
-            sampling = SamplingParams(**options, structured_outputs=shape)
-            output = self.load().chat(list(request.messages), sampling, use_tqdm=False)[0]
-        except (RuntimeError, ValueError) as error:
-            raise ModelFailed(f"{self.name} failed: {shorten(str(error), 200)}") from error
-        if check:
-            check()
-        done = output.outputs[0]
-        writing.finish, writing.tokens_in, writing.tokens_out = done.finish_reason, len(output.prompt_token_ids), len(done.token_ids)
-        for word in WORDS.findall(done.text):
-            if writing.add(word):
-                break
+            most = max(most, int(json.loads((folder / ADAPTER).read_text("utf-8")).get("r", 0)))
+        except (OSError, ValueError, TypeError, AttributeError):
+            continue
+    return next((rank for rank in RANKS if rank >= most), RANKS[-1])
 
-    def _start(self) -> Any:
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a server answers, and with which key."""
+
+    url: str
+    key: str
+
+
+class VLLMServer:
+    """The one vLLM server of a base model in this process, which its adapters share; safe to use from several threads."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self._lock = threading.Lock()
+        self._launch: Launch | None = None
+        self._process: ServerProcess | None = None
+        self._started: Launch | None = None
+        self._endpoint: Endpoint | None = None
+        self._ended: tuple[Endpoint | None, str] = (None, "")  # how the last one ended, for all replies that were lost with it
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.running
+
+    def launch_as(self, launch: Launch) -> None:
+        """From the next request on it runs as `launch` says: one that was started in another way is started anew then."""
+        with self._lock:
+            self._launch = launch
+
+    def endpoint(self) -> Endpoint:
+        """Where it answers; started now where it does not run. Raises ModelUnavailable, ModelFailed."""
+        with self._lock:
+            if self._process is not None and self._process.running and self._endpoint and self._started == self._launch:
+                return self._endpoint
+            with spent("preparation", f"Starting {self.name}"):
+                self._stop()
+                return self._start()
+
+    def stop(self) -> None:
+        """End it; replies that it writes are lost, and the next request starts it anew."""
+        with self._lock:
+            self._stop()
+
+    def fault(self, endpoint: Endpoint | None) -> str:
+        """Why the server that answered there is lost, in a sentence; empty where it is well."""
+        process = self._process
+        if process is not None and endpoint == self._endpoint and not process.crashed():
+            return ""
+        with self._lock:
+            if endpoint == self._endpoint:
+                self._stop("no longer answered")  # also a server whose engine died
+            where, how = self._ended
+        how = how if where == endpoint else "was stopped"
+        return f"{self.name}: vLLM {how.rstrip('.')}. The reply is lost; the next question starts it anew."
+
+    def _start(self) -> Endpoint:
         why = unavailable()
         if why:
             raise ModelUnavailable(f"{self.name} cannot run here. {why}")
-        from vllm import LLM
-
+        assert self._launch is not None  # set by whoever made a client of it
+        key, log = secrets.token_urlsafe(24), home() / "logs" / f"vllm-{self.name}.log"
         try:
-            return LLM(
-                self.weights,
-                max_model_len=self.context,
-                gpu_memory_utilization=self.gpu_share,
-                tensor_parallel_size=self.cards,
-                enable_prefix_caching=False,
-                seed=0,
-            )
-        except (OSError, RuntimeError, ValueError) as error:
-            raise ModelFailed(f"{self.name} could not be loaded from {self.weights}: {shorten(str(error), 200)}") from error
+            process = ServerProcess(self._launch.command, {**dict(self._launch.environment), "VLLM_API_KEY": key}, log)
+        except OSError as error:
+            raise ModelFailed(f"{self.name} could not be started: {error.strerror or error}.") from error
+        self._process, self._started = process, self._launch
+        if not process.wait(START):
+            how = f"was not ready within {START / 60:g} minutes" if process.running else process.end()
+            self._stop()
+            raise ModelFailed(f"{self.name} could not be started: vLLM {how.rstrip('.')}. All that it said is in {log}.")
+        self._endpoint = Endpoint(f"http://127.0.0.1:{process.port}/v1", key)
+        return self._endpoint
+
+    def _stop(self, how: str = "was stopped") -> None:
+        process, endpoint, self._process, self._endpoint = self._process, self._endpoint, None, None
+        if process is not None:
+            self._ended = endpoint, how if process.running else process.end()
+            process.stop()
+
+
+_servers: dict[str, VLLMServer] = {}  # by the name of their base model
+_guard = threading.Lock()
+
+
+def server(name: str) -> VLLMServer:
+    """The server of a base model, one a process."""
+    with _guard:
+        return _servers.setdefault(name, VLLMServer(name))
+
+
+class VLLMChat(OpenAIChat):
+    """A Chat over a model of a vLLM server that is started when first asked.
+
+    `reply` raises ModelFailed with a sentence where the server dies meanwhile; the next request starts it anew.
+    """
+
+    def __init__(self, served_by: VLLMServer, model: str, context: int):
+        super().__init__("", model, model, context=context, timeout=REPLY)
+        self.server = served_by
+        self._endpoint: Endpoint | None = None
+
+    @property
+    def loaded(self) -> bool:
+        return self.server.running
+
+    @property
+    def device(self) -> str:
+        """Where it answers while it runs; else an empty text."""
+        return f"vLLM at {self.url}" if self.url and self.loaded else ""
+
+    def load(self) -> None:
+        """Start the server now if it does not run. Raises ModelUnavailable, ModelFailed."""
+        self._ready()
+
+    def close(self) -> None:
+        """End the server, and with it the replies that it writes."""
+        self.server.stop()
+
+    def count_tokens(self, messages: Messages) -> int:
+        """Tokens in the model's chat template while the server runs, else an estimate."""
+        endpoint = self._endpoint
+        if endpoint is None or not self.loaded:
+            return estimate_tokens(messages)
+        asked = {"model": self.model, "messages": [dict(message) for message in messages]}
+        try:
+            return int(_post(endpoint, "/tokenize", asked)["count"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return estimate_tokens(messages)
+
+    def _ready(self) -> Any:
+        endpoint = self.server.endpoint()
+        with self._lock:
+            if endpoint != self._endpoint:
+                self._endpoint, self._client = endpoint, None
+                self.url, self._key = endpoint.url, endpoint.key
+        return super()._ready()
+
+    def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
+        endpoint = self._endpoint
+        try:
+            super()._write(request, writing, check)
+        except ModelFailed as error:
+            why = self.server.fault(endpoint)
+            if why:
+                raise ModelFailed(why) from error
+            raise
+
+
+def _post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
+    """What the server answers on a path beside /v1."""
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {endpoint.key}"}
+    request = urllib.request.Request(endpoint.url.removesuffix("/v1") + path, json.dumps(body).encode(), headers)
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(request, timeout=30) as answer:
+        return json.load(answer)

@@ -110,8 +110,8 @@ def _gpu() -> None:
     st.write("On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:")
     st.code("pip install -r requirements-gpu.txt\nstreamlit run app.py", language="bash")
     st.write(
-        "Choose the model that runs on the card for a role under “Models”. To declare another, add a row to your own file and start "
-        "Hopscope again:"
+        "Choose the model that runs on the card for a role under “Models”: its server starts at the first question and ends with Hopscope. "
+        "To declare another, add a row to your own file and start Hopscope again:"
     )
     st.code(
         '[model."my-model"]\nkind = "chat"\nbackend = "vllm"\ntitle = "My model"\n'

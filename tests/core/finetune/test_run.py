@@ -66,10 +66,13 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
 
 def test_a_trained_language_model_lies_where_vllm_takes_it_from(house, qwen):
     from core.finetune.llm import LLMSettings
+    from core.models.chat.vllm import rank_needed
 
     settings = LLMSettings(batch=8, epochs=1, rate=1e-3, shown=3, looks=1)
     told = run.llm(house.engine, house.split, settings, str(qwen), 2, *QUIET)
     assert {"model.safetensors", "config.json", "tokenizer.json"} <= {file.name for file in (house.folder / "chat-finetuned").iterdir()}
+    adapter = house.folder / "chat-finetuned" / "adapter"
+    assert rank_needed([adapter]) == settings.rank and (adapter / "adapter_model.safetensors").is_file()
     assert {(row["when"], row["task"]) for row in told["report"]} == {
         (when, task) for when in ("before", "after") for task in ("path", "triple", "relation", "plan")
     }

@@ -16,7 +16,8 @@ from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.remembered import Replies
 from core.models.chat.replies import estimate, estimate_tokens
-from core.models.chat.vllm import VLLMChat, unavailable
+from core.models.chat.vllm import unavailable
+from core.models.registry import Registry
 from tests.core.models.chat_server import serving, stream
 
 ASK = [{"role": "user", "content": "Which country is Paris in? One word."}]
@@ -207,17 +208,7 @@ def test_vllm_without_vllm_says_how_to_get_it():
     if unavailable() is None:
         pytest.skip("vLLM is installed here; make test-vllm runs it")
     with pytest.raises(ModelUnavailable, match="pip install -r requirements-gpu.txt"):
-        VLLMChat("Qwen/Qwen2.5-7B-Instruct", "qwen-7b-vllm").reply(ASK)
-
-
-def test_vllm_answers():
-    import os
-
-    weights = os.environ.get("HOPSCOPE_VLLM_TEST")
-    if unavailable() or not weights:
-        pytest.skip(unavailable() or "HOPSCOPE_VLLM_TEST names no weights")
-    chat = VLLMChat(weights, "test", context=1024)
-    assert chat.reply(ASK, max_tokens=8).text and list(json.loads(chat.reply(ASK, schema=SCHEMA).text)) == ["country"]
+        Registry().chat("qwen-7b-vllm").reply(ASK)
 
 
 def test_a_token_is_about_three_and_a_half_bytes():

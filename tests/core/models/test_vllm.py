@@ -1,0 +1,249 @@
+"""vLLM as a server of its own: started, watched, asked and ended, with a small server of the tests in its place (small_vllm.py)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from core.errors import BadParameter, Cancelled, ModelFailed, ModelUnavailable
+from core.io.home import ROOT
+from core.models.chat import vllm
+from core.models.declared import row
+from core.runtime import ended_with_us
+from tests.core.models import small_vllm
+
+SMALL = Path(small_vllm.__file__)
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """The small server as the program vllm, and no server running before or after."""
+    place = tmp_path / "vllm"
+    place.write_text(f'#!/bin/sh\nexec {sys.executable} {SMALL} "$@"\n')
+    place.chmod(0o755)
+    monkeypatch.setenv(vllm.PROGRAM, str(place))
+    monkeypatch.setenv("HOPSCOPE_VLLM_CPU", "1")
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    monkeypatch.setattr(vllm, "_servers", {})
+    yield place
+    for server in vllm._servers.values():
+        server.stop()
+
+
+def declared(**more):
+    """Rows by name, one for each keyword."""
+    return {name: row(name, {"kind": "chat", "backend": "vllm", **values}, "models.toml") for name, values in more.items()}
+
+
+def chat_of(rows, name):
+    """What the registry makes of a row."""
+    assert rows[name].settings.missing(rows[name], rows) == ""
+    return rows[name].settings.make(rows[name], rows, None)
+
+
+def asked(chat, text, **more):
+    return chat.reply([{"role": "user", "content": text}], **more)
+
+
+def test_it_starts_when_first_asked_and_is_asked_many_at_once(small):
+    chat = chat_of(declared(seven={"weights": "some/7B", "context": 2048}), "seven")
+    assert not chat.loaded and chat.device == ""
+    with ThreadPoolExecutor(8) as pool:
+        replies = [json.loads(reply.text) for reply in pool.map(lambda n: asked(chat, f"question {n}"), range(8))]
+    assert [reply["said"] for reply in replies] == [f"question {n}" for n in range(8)]
+    assert len({reply["pid"] for reply in replies}) == 1 and chat.loaded and chat.url in chat.device
+    arguments = replies[0]["arguments"]
+    assert arguments[:4] == ["serve", "some/7B", "--served-model-name", "seven"] and "--enable-prefix-caching" in arguments
+    assert arguments[arguments.index("--max-model-len") + 1] == "2048" and arguments[arguments.index("--host") + 1] == "127.0.0.1"
+    assert chat._key not in " ".join(arguments)
+    assert chat.count_tokens([{"role": "user", "content": "one two three"}]) == 3
+    chat.close()
+    assert not psutil.pid_exists(replies[0]["pid"]) and not chat.loaded
+
+
+def test_nobody_without_its_key_is_answered(small):
+    from core.models.chat.openai import OpenAIChat
+
+    chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
+    asked(chat, "hello")
+    with pytest.raises(ModelFailed, match="refused the key"):
+        asked(OpenAIChat(chat.url, "seven", "stranger", key="guessed"), "hello")
+
+
+def test_a_crash_costs_the_replies_in_flight_and_the_next_question_starts_it_anew(small):
+    chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
+    pid, received = json.loads(asked(chat, "hello").text)["pid"], threading.Event()
+    with ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(asked, chat, "slow", on_text=lambda text: received.set())
+        assert received.wait(10)
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(ModelFailed) as lost:
+            slow.result()
+    said = "seven: vLLM was ended from outside (SIGKILL): cards all. The reply is lost; the next question starts it anew."
+    assert str(lost.value) == said
+    again = json.loads(asked(chat, "hello again").text)
+    assert again["said"] == "hello again" and again["pid"] != pid
+
+
+def test_its_own_last_words_are_shown(small):
+    chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
+    with pytest.raises(ModelFailed, match=r"\(SIGKILL\): ValueError: the last words of a small server\. The reply is lost"):
+        asked(chat, "die")
+    assert not chat.loaded
+
+
+def test_an_engine_that_died_behind_its_server_is_a_crash(small, monkeypatch):
+    monkeypatch.setattr("core.runtime.server_process.RECOVER", 0.2)
+    chat = chat_of(declared(seven={"weights": "some/7B"}), "seven")
+    with pytest.raises(ModelFailed, match="vLLM no longer answered. The reply is lost"):
+        asked(chat, "engine")
+    assert not chat.loaded and json.loads(asked(chat, "well?").text)["said"] == "well?"
+
+
+def test_a_refused_request_is_no_crash(small):
+    rows = declared(seven={"weights": "some/7B"})
+    chat = chat_of(rows, "seven")
+    pid = json.loads(asked(chat, "hello").text)["pid"]
+    other = vllm.VLLMChat(vllm.server("seven"), "eight", 2048)
+    with pytest.raises(ModelFailed, match="does not know the model “eight”"):
+        asked(other, "hello")
+    assert json.loads(asked(chat, "still there").text)["pid"] == pid
+
+
+def test_cancel_while_it_starts_and_while_it_writes(small):
+    chat, calls = chat_of(declared(seven={"weights": "some/7B"}), "seven"), []
+
+    def cancel():
+        calls.append(1)
+        if len(calls) > 2:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        asked(chat, "hello", check=cancel)
+    received = threading.Event()
+
+    def later():
+        if received.is_set():
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        asked(chat, "slow", on_text=lambda text: received.set(), check=later)
+    assert json.loads(asked(chat, "and on").text)["said"] == "and on"
+
+
+def test_why_it_does_not_start(small, monkeypatch):
+    chat = chat_of(declared(seven={"weights": "some/broken"}), "seven")
+    fault = "ended by itself (exit code 1): ValueError: No available memory for the cache blocks. All that it said is in"
+    with pytest.raises(ModelFailed) as raised:
+        asked(chat, "hello")
+    assert fault in str(raised.value)
+    monkeypatch.setenv(vllm.PROGRAM, "/no/such/program")
+    with pytest.raises(ModelUnavailable, match="seven cannot run here. HOPSCOPE_VLLM names /no/such/program, which is no program here"):
+        asked(chat, "hello")
+
+
+def adapter(folder: Path, rank: int) -> Path:
+    """A folder that looks like one of a LoRA adapter."""
+    folder.mkdir()
+    (folder / vllm.ADAPTER).write_text(json.dumps({"r": rank}))
+    return folder
+
+
+def test_adapters_over_one_base_share_its_server(small, tmp_path):
+    first, second = adapter(tmp_path / "first", 8), adapter(tmp_path / "second", 12)
+    rows = declared(
+        seven={"weights": "some/7B", "context": 4096},
+        one={"weights": str(first), "base": "seven"},
+        two={"weights": str(second), "base": "seven"},
+    )
+    chats = [chat_of(rows, name) for name in rows]
+    replies = [json.loads(asked(chat, "hello").text) for chat in chats]
+    assert [reply["model"] for reply in replies] == ["seven", "one", "two"] and len({reply["pid"] for reply in replies}) == 1
+    arguments = replies[0]["arguments"]
+    at = arguments.index("--lora-modules")
+    assert arguments[at - 5 : at] == ["--enable-lora", "--max-loras", "2", "--max-lora-rank", "16"]
+    assert [json.loads(one) for one in arguments[at + 1 : at + 3]] == [
+        {"name": "one", "path": str(first)},
+        {"name": "two", "path": str(second)},
+    ]
+    assert {chat.context for chat in chats} == {4096}
+
+
+def test_an_adapter_that_came_later_has_the_server_started_anew(small, tmp_path):
+    base = chat_of(declared(seven={"weights": "some/7B"}), "seven")
+    pid = json.loads(asked(base, "hello").text)["pid"]
+    rows = declared(seven={"weights": "some/7B"}, one={"weights": str(adapter(tmp_path / "first", 8)), "base": "seven"})
+    later = json.loads(asked(chat_of(rows, "one"), "hello").text)
+    assert later["pid"] != pid and not psutil.pid_exists(pid)
+    assert json.loads(asked(base, "hello again").text)["pid"] == later["pid"]
+
+
+def test_settings_are_arguments_of_the_server(small):
+    more = {"quantization": "fp8", "reasoning": "qwen3", "gpu_share": 0.5, "options": "--dtype 'half'"}
+    rows = declared(big={"weights": "some/70B", "cards": "2,3", **more})
+    launch = rows["big"].settings.launch(rows["big"], rows)
+    assert launch.environment == (("CUDA_VISIBLE_DEVICES", "2,3"),)
+    text = " ".join(launch.arguments)
+    for part in (
+        "--tensor-parallel-size 2",
+        "--quantization fp8",
+        "--reasoning-parser qwen3",
+        "--gpu-memory-utilization 0.5",
+        "--dtype half",
+    ):
+        assert part in text
+    asked(chat_of(rows, "big"), "hello")
+    assert "cards 2,3" in (Path(os.environ["HOPSCOPE_HOME"]) / "logs" / "vllm-big.log").read_text()
+    four = declared(four={"weights": "some/70B", "cards": 4})
+    assert "--tensor-parallel-size 4" in " ".join(four["four"].settings.launch(four["four"], four).arguments)
+
+
+@pytest.mark.parametrize("cards", [0, "", "first", "0,", -1])
+def test_cards_that_are_none(cards):
+    with pytest.raises(BadParameter, match=r'models.toml: \[model.x\]: "cards" is a number of graphics cards, or says which ones'):
+        declared(x={"weights": "some/7B", "cards": cards})
+
+
+def test_a_base_that_is_none_and_a_folder_without_an_adapter(small, tmp_path):
+    rows = declared(one={"weights": str(tmp_path), "base": "seven"})
+    assert "its base “seven” is not declared as a model of vLLM" in rows["one"].settings.missing(rows["one"], rows)
+    rows |= declared(seven={"weights": "some/7B"})
+    assert "holds no adapter_config.json" in rows["one"].settings.missing(rows["one"], rows)
+
+
+ASKING = """
+import os, sys, time
+from core.models.chat import vllm
+from core.models.declared import row
+one = row("seven", {"kind": "chat", "backend": "vllm", "weights": sys.argv[1]}, "models.toml")
+print(one.settings.make(one, {"seven": one}, None).reply([{"role": "user", "content": "hello"}]).text, flush=True)
+if sys.argv[2] == "wait":
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(("how", "weights"), [("exit", "some/7B"), ("wait", "some/7B"), ("wait", "some/stubborn")])
+def test_it_ends_with_the_process_that_started_it(small, how, weights, monkeypatch, tmp_path):
+    guard = tmp_path / "ended_with_us.py"  # one that waits less
+    guard.write_text(Path(ended_with_us.__file__).read_text().replace("GRACE = 10.0", "GRACE = 0.3"))
+    code = f"from core.runtime import ended_with_us\nended_with_us.__file__ = {str(guard)!r}\n{ASKING}"
+    with subprocess.Popen([sys.executable, "-c", code, weights, how], cwd=ROOT, stdout=subprocess.PIPE, text=True) as asking:
+        assert asking.stdout is not None
+        pid = json.loads(asking.stdout.readline())["pid"]
+        if how == "wait":
+            assert psutil.pid_exists(pid)
+            asking.kill()
+    until = time.monotonic() + 10
+    while psutil.pid_exists(pid) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not psutil.pid_exists(pid)
