@@ -230,9 +230,8 @@ def draw_idle(lanes) -> None:
 def welcome() -> None:
     """What to do on an empty screen."""
     first = source().examples
-    what = "the documents" if source().documents else "the graph"
     st.subheader("See how a graph retriever hops", anchor=False)
-    st.write(f"Ask a question of {what}. Every lane answers it by another method, and shows where the right answer was lost.")
+    st.write(f"Ask a question of {source().noun}. Every lane answers it by another method, and shows where the right answer was lost.")
     answered_before()
     for text in first:
         st.button(plain(text), key=f"first-{text}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))

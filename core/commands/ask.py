@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 from core.commands.terminal import FAILED, OK, bar, watch
 from core.comparison.timing import apart, cost
-from core.corpus import open_corpus
 from core.errors import shorten
 from core.instances.catalogue import catalogue, find, one_for
 from core.operators.asking import UNASKED
 from core.results import comparison_dict
-from core.sources import CorpusSource, GraphSource
+from core.sources import Ask, CorpusSource, GraphSource, Source
 from core.types import Question
 
 LEAST = 0.005  # seconds below which a time is printed as none
+USUAL = {GraphSource.kind: ["lego-12"], CorpusSource.kind: ["vanilla-rag"]}  # instances
 
 
 def add(commands) -> None:
@@ -51,10 +52,9 @@ def add(commands) -> None:
 def run(options) -> int:
     """Compare the chosen instances; the exit code."""
     engine, known = options.engine(), catalogue()
-    chosen = [find(spec, known) for spec in options.instance or ["vanilla-rag" if options.corpus else "lego-12"]]
-    if options.corpus:
-        chosen = [one_for(one, CorpusSource(options.corpus), known) for one in chosen]
-    ask = _asked(options, engine)
+    source = CorpusSource(options.corpus) if options.corpus else GraphSource(options.graph)
+    ask = _asked(source, options, engine)
+    chosen = [one_for(find(spec, known), source, known) for spec in options.instance or USUAL[source.kind]]
     job = engine.compare(ask, chosen)
     watch(job)
     result = comparison_dict(job.comparison)
@@ -65,19 +65,15 @@ def run(options) -> int:
     return FAILED if job.error or any(lane["error"] for lane in result["lanes"]) else OK
 
 
-def _asked(options, engine):
-    """The question, to a graph or to a corpus; one of its sets' own questions brings its known answers and passages along."""
-    answers, gold, text = tuple(options.answer), tuple(options.gold), " ".join(options.question.split())
-    if options.corpus:
-        corpus = open_corpus(options.corpus)
-        known = next((one for name in corpus.sets for one in corpus.questions(name) if one.text == text), Question(text))
-        question = replace(known, answers=answers or known.answers, gold=gold or known.gold)
-        with bar("Opening the corpus"):
-            return engine.ask(CorpusSource.of(corpus), question, seed=options.seed, model=not options.no_llm)
-    with bar("Opening the graph") as advanced:
-        graph = engine.graph(options.graph, progress=advanced)
-    question = Question(options.question, entities=tuple(options.entity), answers=answers)
-    return engine.ask(GraphSource.of(graph), question, seed=options.seed, model=not options.no_llm)
+def _asked(source: Source, options, engine) -> Ask:
+    """The question to a graph or a corpus; one of its sets' own questions brings its known answers and passages along."""
+    with bar(f"Opening {source.noun}") as advanced:
+        opened = source.open(engine, advanced)
+    text = " ".join(options.question.split())
+    known = opened.named(text) or Question(text)
+    given: dict[str, Any] = {"entities": tuple(options.entity), "answers": tuple(options.answer), "gold": tuple(options.gold)}
+    question = replace(known, **{name: values for name, values in given.items() if values})
+    return opened.ask(question, options.seed, model=not options.no_llm)
 
 
 def _print(result: dict, comparison) -> None:

@@ -23,7 +23,7 @@ from core.types import Question
 class GraphSource(Source):
     """A graph of triples, which all lanes share."""
 
-    kind, documents = "graph", False
+    kind, documents, noun = "graph", False, "the graph"
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> GraphSource:
@@ -91,7 +91,7 @@ class GraphSource(Source):
 class CorpusSource(Source):
     """The documents of a corpus: each lane runs on the graph that its line names, or else on that of the chunks alone."""
 
-    kind, documents = "corpus", True
+    kind, documents, noun = "corpus", True, "the documents"
 
     @classmethod
     def of(cls, corpus: Corpus) -> CorpusSource:

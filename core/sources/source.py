@@ -41,6 +41,7 @@ class Source(ABC):
     corpus: Corpus | None = field(default=None, compare=False, repr=False)
     kind: ClassVar[str]  # its key in addresses
     documents: ClassVar[bool]  # whether lines on documents run on it, rather than those on triples
+    noun: ClassVar[str]  # what sentences call it
 
     def __contains__(self, document: str) -> bool:
         return self.corpus is not None and document in self.corpus

@@ -24,7 +24,7 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
     `stage` is that of the funnel at which the first of them is lost, and `right` of `of` known answers are in the lane's answer.
     """
     ask = comparison.ask
-    if not ask.source.documents or not lane.retrieved or not lane.states:
+    if not lane.retrieved or not lane.states:
         return None
     answers = funnel(ask.source, lane.graph, lane.state, answers_of(ask.question), kept=lane.kept)
     passages = funnel(ask.source, lane.graph, lane.state, passages_of(ask.question), kept=lane.kept)
@@ -105,15 +105,13 @@ def _head(stages: Sequence[Stage]) -> str:
 def verdict_texts(comparison: Comparison, names: Sequence[str]) -> str:
     """The sentences for all lanes: how many come to the known answer, and how many gold passages the prompts show; `names` are what
     lanes are called in them. Empty where none has retrieved."""
-    if not comparison.ask.source.documents:
-        return ""
-    told = [explained_texts(comparison, lane) if lane.retrieved and lane.states else None for lane in comparison.lanes]
-    spoke = [(name, one.right > 0) for name, one in zip(names, told) if one is not None and one.right is not None and one.of]
+    found = [explained_texts(comparison, lane) for lane in comparison.lanes]
+    spoke = [(name, one.right > 0) for name, one in zip(names, found) if one is not None and one.right is not None and one.of]
     parts = [_come([name for name, right in spoke if right], len(spoke))] if spoke else []
     parts += _shown(comparison, names)
     parts += ends((name, unfinished(lane)) for name, lane in zip(names, comparison.lanes))
     question = comparison.ask.question
-    return " ".join(parts) or (ADD if any(told) and not question.answers and not question.gold else "")
+    return " ".join(parts) or (ADD if any(found) and not question.answers and not question.gold else "")
 
 
 def _come(right: Sequence[str], of: int) -> str:
@@ -129,7 +127,7 @@ def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
     """How many gold passages the prompt of each lane shows that reads passages; one number where it is the same in all."""
     shown_by, ask = [], comparison.ask
     for name, lane in zip(names, comparison.lanes):
-        if not ask.source.documents or not lane.retrieved:
+        if not lane.retrieved:
             continue
         stages = funnel(ask.source, lane.graph, lane.state, passages_of(ask.question), kept=lane.kept)
         if stages and stages[-1].name == "prompt":

@@ -59,11 +59,11 @@ def begin(text: str) -> None:
 
 def question_bar() -> bool:
     """Draw the box of the question, Ask and the example questions, each in the row they are called in; whether Ask was pressed."""
-    first, what = source().examples, "these documents" if source().documents else "this graph"
+    first = source().examples
     st.text_input(
         "Question",
         key=Session.question.name,
-        placeholder=f"Ask a question: {first[0]}" if first else f"Ask a question of {what}",
+        placeholder=f"Ask a question: {first[0]}" if first else f"Ask a question of {source().noun}",
         label_visibility="collapsed",
         width="stretch",
         persist_state="session",

@@ -26,7 +26,7 @@ PICTURE = 465  # pixels wide, so that two stand side by side where there is room
 def facts(run: Run) -> str:
     """What a run was, in one line."""
     spec = run.spec
-    on = (f"the documents of {one.name}" if one.documents else one.name for one in sources_of(spec))
+    on = (f"{one.noun} “{one.name}”" for one in sources_of(spec))
     words = [
         f"{spec['sample']:,} of {many(spec['of'], 'question')}, seed {spec['seed']}",
         f"asked on {', '.join(on)}",

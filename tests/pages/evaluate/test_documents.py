@@ -59,7 +59,7 @@ def test_a_corpus_without_questions_says_how_it_gets_some(home):
 
 def test_where_the_passages_are_lost_is_drawn(run):
     at = opened(run=run)
-    assert not at.exception and f"the documents of {NAME}" in said(at).replace("\\", "")
+    assert not at.exception and f"the documents “{NAME}”" in said(at).replace("\\", "")
     figures = at.dataframe[0].value
     assert list(figures["passage_recall@4"])[0].startswith("0.500")  # LINE keeps one chunk, of two gold passages
     assert list(figures["context_recall"])[0].startswith("1.000")
