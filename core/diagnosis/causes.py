@@ -1,4 +1,5 @@
-"""Why something wanted was found or lost: one list of causes, one table of how each is said, and the fate of a path or a passage."""
+"""Why something wanted was found or lost: one list of causes, one table of how each is said, the fate of a path or
+a passage, and the loss of what was wanted."""
 
 from __future__ import annotations
 
@@ -40,6 +41,7 @@ class Cause(StrEnum):
     NOT_SAID = auto()  # in the prompt, and the model did not say it
 
 
+Chain = tuple[tuple[str, bool], ...]  # relations with their directions
 DROPPED = (Cause.OUTRANKED, Cause.NOT_CHOSEN, Cause.NOT_HANDED_ON, Cause.NO_ROOM)  # of what was seen
 
 
@@ -66,6 +68,35 @@ class Fate:
     def kind(self) -> Literal["found", "dropped", "never"]:
         """Whether it is there, was seen and dropped, or was never reached."""
         return "found" if self.cause is Cause.FOUND else "dropped" if self.cause in DROPPED else "never"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A known answer or a passage that a run lost, by its name or title: at which stage of the funnel, by what, and the figures of that.
+
+    `place` (from 1) of `of`, of which `kept` stayed (or beyond them, of a node that PageRank left out); `hop` of a beam, or how many
+    hops away the answer is; `what` is the node or relation that is missing, or the node that a beam did not go on to from `start`;
+    `chain` are the relations on the way to the answer and `instead` those that were followed.
+    """
+
+    name: str
+    stage: str
+    cause: Cause
+    place: int | None = None
+    of: int | None = None
+    kept: int | None = None
+    hop: int | None = None
+    what: str = ""
+    start: str = ""
+    chain: Chain = ()
+    instead: Chain = ()
+    step: Step | None = None
+
+
+def figure(number: int | None) -> int:
+    """A figure that a loss of its cause has."""
+    assert number is not None
+    return number
 
 
 @dataclass(frozen=True)

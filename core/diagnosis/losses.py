@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.diagnosis.causes import Cause, Fate
+from core.diagnosis.causes import Cause, Chain, Fate, Loss, figure
 from core.diagnosis.funnel import gold_nodes
 from core.diagnosis.left_out import place_beyond
 from core.diagnosis.matching import match
@@ -18,36 +18,6 @@ from core.operators import OPERATORS
 from core.types import Path, Ranking, State, Step, Subgraph
 
 FAR = 8  # hops looked at to tell how far an answer is
-Chain = tuple[tuple[str, bool], ...]
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A known answer that a run lost: at which stage of the funnel, by what, and the figures that go with it.
-
-    `place` (from 1) of `of`, of which `kept` stayed (or beyond them, of a node that PageRank left out); `hop` of a beam, or how many
-    hops away the answer is; `what` is the node or relation that is missing, or the node that a beam did not go on to from `start`;
-    `chain` are the relations on the way to the answer and `instead` those that were followed.
-    """
-
-    answer: str
-    stage: str
-    cause: Cause
-    place: int | None = None
-    of: int | None = None
-    kept: int | None = None
-    hop: int | None = None
-    what: str = ""
-    start: str = ""
-    chain: Chain = ()
-    instead: Chain = ()
-    step: Step | None = None
-
-
-def figure(number: int | None) -> int:
-    """A figure that a loss of its cause has."""
-    assert number is not None
-    return number
 
 
 @dataclass(frozen=True, eq=False)

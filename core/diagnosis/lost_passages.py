@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from core.comparison.comparing import Lane
 from core.comparison.run import LaneRun
-from core.diagnosis.causes import Cause, Fate
+from core.diagnosis.causes import Cause, Fate, Loss
 from core.diagnosis.funnel import Stage
 from core.diagnosis.passages import chunk_rows, fates, kept_by
 from core.diagnosis.path_outcome import title
 from core.diagnosis.wording import are
 
 
-@dataclass(frozen=True)
-class LostPassage:
-    """A passage by its title, the stage of the funnel at which it was lost, and what became of it."""
-
-    title: str
-    stage: str
-    fate: Fate
-
-
-def lost_passages(run: LaneRun | Lane, stages: Sequence[Stage]) -> tuple[LostPassage, ...]:
+def lost_passages(run: LaneRun | Lane, stages: Sequence[Stage]) -> tuple[Loss, ...]:
     """The passages that `stages` lost, those of the earliest stage first, as `gold_funnel` gives them for the run."""
     lost = [(stage.name, document) for stage in stages for document in stage.lost]
     found = fates(run.graph, run.states, [document for _, document in lost])
-    return tuple(LostPassage(_title(run.graph, fate), stage, fate) for (stage, _), fate in zip(lost, found))
+    return tuple(
+        Loss(_title(run.graph, fate), stage, fate.cause, fate.place, fate.of, fate.kept, step=fate.step)
+        for (stage, _), fate in zip(lost, found)
+    )
 
 
 def _title(graph, fate: Fate) -> str:
@@ -42,23 +35,23 @@ def title_of_chunk(graph, row: int) -> str:
     return (table.text("title", row) if table.has("title") else "").strip().removesuffix(".") or table.text("document", row)
 
 
-def why(lost: LostPassage) -> str:
+def why(lost: Loss) -> str:
     """Why a passage was not read, in a few words without a full stop."""
-    fate, kept = lost.fate, kept_by(lost.fate.step) if lost.fate.step is not None else None
+    kept = kept_by(lost.step) if lost.step is not None else None
     if lost.stage == "corpus":
         return "it is not among the documents"
     if lost.stage == "graph":
         return "nothing of it is in the graph"
     if lost.stage == "prompt":
-        place = f" at place {fate.place:,}" if fate.place else ""
-        if kept is not None and fate.place is not None and fate.place > kept:
+        place = f" at place {lost.place:,}" if lost.place else ""
+        if kept is not None and lost.place is not None and lost.place > kept:
             return f"it was found{place}, and the first {kept:,} are handed on"
         return f"it was found{place}, and the prompt had no room for it"
-    if fate.place is None:
+    if lost.place is None:
         return "no step of this line came upon it"
-    if fate.cause is Cause.BATCH:
-        return f"the first search had it at place {fate.place:,}, and no batch came upon it"
+    if lost.cause is Cause.BATCH:
+        return f"the first search had it at place {lost.place:,}, and no batch came upon it"
     if kept is not None:
-        return f"only {kept:,} {are(kept)} kept, it was place {fate.place:,}"
-    by = title(fate.step) if fate.step is not None else "the ranking"
-    return f"it was place {fate.place:,} of {fate.of:,} and cut by {by}"
+        return f"only {kept:,} {are(kept)} kept, it was place {lost.place:,}"
+    by = title(lost.step) if lost.step is not None else "the ranking"
+    return f"it was place {lost.place:,} of {lost.of:,} and cut by {by}"

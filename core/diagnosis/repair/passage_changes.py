@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.diagnosis.lost_passages import LostPassage
+from core.diagnosis.causes import Loss
 from core.diagnosis.passages import kept_by
 from core.diagnosis.repair.trying import Change, new_ones, with_values
 from core.diagnosis.wording import counted
@@ -24,7 +24,7 @@ PLURAL = {"passage": "passages", "entity": "entities", "relation": "relations", 
 READING = (Loop, AdaptiveRerank)  # operators whose budget is how many documents a re-ranker reads
 
 
-def changes(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
+def changes(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
     """What may help: as many hits as the places of the lost passages ask for, more room in the prompt, another way to look passages up,
     then wider searches. None for a line with branches.
 
@@ -39,18 +39,18 @@ def changes(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
     yield from new_ones(line, (*_to_the_place(line, lost), *_roomier(line, lost), *_looked_up(line), *_wider(line)))
 
 
-def _to_the_place(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
+def _to_the_place(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
     """The step that cut passages keeps as many that the last of them comes in, or if that is too many the first."""
     for position, operator in enumerate(line):
         name = type(operator).__name__
-        by_it = [fate for fate in (one.fate for one in lost) if fate.step and fate.step.operator == name and kept_by(fate.step) is not None]
-        cut = [fate.place for fate in by_it if fate.place]
+        by_it = [loss for loss in lost if loss.step and loss.step.operator == name and kept_by(loss.step) is not None]
+        cut = [loss.place for loss in by_it if loss.place]
         for place in sorted({min(cut), max(cut)}, reverse=True) if cut else ():
             if values(operator).get("keep", place) < place <= MOST_KEPT:
                 yield from with_values(position, operator, f"Keep {_unit(line, operator, place)}", keep=place)
 
 
-def _roomier(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
+def _roomier(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
     """More tokens for passages, where some were found and had no room."""
     if not any(one.stage == "prompt" for one in lost):
         return

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.diagnosis.causes import Cause
-from core.diagnosis.losses import Loss, figure
+from core.diagnosis.causes import Cause, Loss, figure
 from core.diagnosis.repair.adviser import advise
 from core.diagnosis.repair.trying import Change, new_ones, with_values
 from core.diagnosis.wording import counted

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from core.comparison.run import LaneRun, Layered
+from core.diagnosis.causes import Loss
 from core.diagnosis.funnel import Kept, funnel, right
-from core.diagnosis.losses import Loss
-from core.diagnosis.lost_passages import lost_passages
 from core.diagnosis.measure import PROMPT, READER
 from core.diagnosis.repair import passage_changes, path_changes
 from core.diagnosis.repair.trying import MOST_SECONDS, Change, best, changed_line, ran
@@ -43,14 +42,14 @@ def repair(
 ) -> Repair | None:
     """The first change that brings all that is wanted, else the one that brings most; None where nothing was lost or none was seen to help.
 
-    `losses` are those of a lane on triples, `kept` is that of a saved one on documents. A change has to bring more than the run did. No
+    `losses` are those of the lane, `kept` is that of a saved one on documents. A change has to bring more than the run did. No
     language model is asked, and at most six changes are tried in `seconds`. Raises what `check` raises.
     """
     before = brought(run, by_model, kept)
     if before is None or before.right == before.of:
         return None
     attempt = lambda change, checked: _tried(run, change, before, checked, by_model)
-    return best(_changes(run, losses, kept), before.right, attempt, check, seconds)
+    return best(_changes(run, losses), before.right, attempt, check, seconds)
 
 
 def brought(run: LaneRun, by_model: bool, kept: Kept = None) -> Brought | None:
@@ -73,12 +72,11 @@ def brought(run: LaneRun, by_model: bool, kept: Kept = None) -> Brought | None:
     return None if last is None else Brought(len(last.alive), last.of, what, READ[last.name])
 
 
-def _changes(run: LaneRun, losses: Sequence[Loss], kept: Kept) -> Iterator[Change]:
+def _changes(run: LaneRun, losses: Sequence[Loss]) -> Iterator[Change]:
     """What may help against what was lost."""
-    if not run.ask.source.documents:
-        return path_changes.changes(run.ask, run.line, losses, run.environment.models) if losses else iter(())
-    stages = funnel(run.ask.source, run.graph, run.state, passages_of(run.ask.question), kept=kept)
-    return passage_changes.changes(run.line, lost_passages(run, stages))
+    if run.ask.source.documents:
+        return passage_changes.changes(run.line, losses)
+    return path_changes.changes(run.ask, run.line, losses, run.environment.models) if losses else iter(())
 
 
 def _tried(run: LaneRun, change: Change, before: Brought, check: Callable[[], None], by_model: bool) -> Repair | None:

@@ -60,7 +60,7 @@ def ends(lanes: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _known(lanes: Sequence[Spoken], answers: tuple[str, ...], by: str) -> str:
-    absent = [loss.answer for loss in lanes[0].own.losses if loss.cause is Cause.NOT_IN_GRAPH]
+    absent = [loss.name for loss in lanes[0].own.losses if loss.cause is Cause.NOT_IN_GRAPH]
     if len(absent) == len(answers):
         return f"{named([f'“{name}”' for name in absent])} {are(len(absent))} not in the graph, so no method can find {_it(absent)}."
     of, counts = len(answers), [lane.right for lane in lanes]
@@ -98,7 +98,7 @@ def _clauses(lanes: Sequence[Spoken], of: int, among: int) -> str:
         losses = lane.own.losses
         alike = [loss for loss in losses if loss.cause == losses[0].cause]
         hop = alike[0].hop if alike[0].cause in (Cause.BEAM, Cause.NOT_TRIED) else None
-        groups.setdefault((lane.own.phrase, tuple(loss.answer for loss in alike), hop), []).append(lane)
+        groups.setdefault((lane.own.phrase, tuple(loss.name for loss in alike), hop), []).append(lane)
     clauses = []
     for (phrase, lost, hop), group in groups.items():
         what = "it" if of == 1 else every(of) if len(lost) == of else lost[0] if len(lost) == 1 else f"{number(len(lost))} of them"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from core.datasets.relations import chain_words
 from core.datasets.wording import table_of
-from core.diagnosis.causes import PHRASES, Cause
+from core.diagnosis.causes import PHRASES, Cause, Chain, Loss, figure
 from core.diagnosis.funnel import STAGES
-from core.diagnosis.losses import Chain, LaneStages, Loss, figure, losses
+from core.diagnosis.losses import LaneStages, losses
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.path_outcome import ordinal, title
 from core.diagnosis.wording import are, counted, every, named, number, sentence
@@ -117,7 +117,7 @@ class _LossGroup:
 
     def __init__(self, run: LaneStages, alike: Sequence[Loss]):
         self.run, self.losses, self.first = run, alike, alike[0]
-        self.names = named([loss.answer for loss in alike])
+        self.names = named([loss.name for loss in alike])
         self.more = len(alike) - 1
         self.is_ = are(len(alike))
         self.it = "it" if len(alike) == 1 else "them"
@@ -147,7 +147,7 @@ class _LossGroup:
 
 
 def _unknown(group: _LossGroup) -> tuple[Cause, str]:
-    names = " or ".join(f"“{loss.answer}”" for loss in group.losses[:2]) + (f" or {number(group.more - 1)} more" if group.more > 1 else "")
+    names = " or ".join(f"“{loss.name}”" for loss in group.losses[:2]) + (f" or {number(group.more - 1)} more" if group.more > 1 else "")
     return Cause.NOT_IN_GRAPH, f"no entity is called {names}."
 
 
@@ -159,7 +159,7 @@ def _unshown(group: _LossGroup) -> tuple[Cause, str]:
 
 def _outside(group: _LossGroup) -> tuple[Cause, str]:
     loss, kept = group.first, group.first.kept or 0
-    on_the_way = loss.what != loss.answer
+    on_the_way = loss.what != loss.name
     what = f"{loss.what}, on the way to {group.names}," if on_the_way else group.names
     is_ = "is" if on_the_way else group.is_
     hops = group.parameter("hops")
@@ -229,7 +229,7 @@ def _outranked(group: _LossGroup) -> tuple[Cause, str]:
         return Cause.NOT_DRAWN, _picked(group, "drawn")
     return (
         Cause.OUTRANKED,
-        f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, only {kept:,} {are(kept)} kept.",
+        f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, only {kept:,} {are(kept)} kept.",
     )
 
 
@@ -249,7 +249,7 @@ def _picked(group: _LossGroup, how: str) -> str:
 
 def _late(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    return Cause.NO_ROOM, f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.kept:,}."
+    return Cause.NO_ROOM, f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.kept:,}."
 
 
 def _passed(group: _LossGroup) -> tuple[Cause, str]:

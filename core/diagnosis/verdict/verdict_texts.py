@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from core.comparison.comparing import Comparison, Lane
 from core.comparison.endings import unfinished
+from core.diagnosis.causes import Loss
 from core.diagnosis.funnel import Stage, funnel
-from core.diagnosis.lost_passages import LostPassage, lost_passages, title_of_chunk, why
+from core.diagnosis.lost_passages import lost_passages, title_of_chunk, why
 from core.diagnosis.passages import chunk_order
 from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.verdict.contrast import ends
@@ -52,13 +53,13 @@ def _brought(lane: Lane, stages: Sequence[Stage], right: int | None, of: int) ->
     return Explained("answer" if yet else None, f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}.", yet, right, of)
 
 
-def _lost(stages: Sequence[Stage], lost: Sequence[LostPassage], repair: Repair | None, right: int | None, of: int) -> Explained:
+def _lost(stages: Sequence[Stage], lost: Sequence[Loss], repair: Repair | None, right: int | None, of: int) -> Explained:
     """Why the first passage was not read, how many more there are, and what would bring it in."""
     first, more = lost[0], len(lost) - 1
     mend = f"; {_brings(repair, more == 0)}" if repair is not None else ""
     others = f" {sentence(number(more))} more did not come through." if more else ""
     never = "Never found" if stages[-1].name == "retrieved" else "Never read"
-    return Explained(first.stage, f"{never} “{first.title}”:", f"{why(first)}{mend}.{others}", right, of)
+    return Explained(first.stage, f"{never} “{first.name}”:", f"{why(first)}{mend}.{others}", right, of, tuple(lost))
 
 
 def _brings(repair: Repair, alone: bool) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from core.diagnosis.causes import PHRASES, Cause
-from core.diagnosis.losses import Loss
+from core.diagnosis.causes import PHRASES, Cause, Loss
 from core.diagnosis.verdict.contrast import Spoken, contrast
 from core.diagnosis.verdict.explanation import SENTENCES, Explained
 

@@ -209,7 +209,7 @@ def test_the_commonest_loss_is_said_and_counts_are_kept(kit):
     states = run(kit, EgoNetwork(hops=1), ShortestPaths(), Rank(keep=1), GraphReader(), encoder=kit.Table({ANN: 0.9}))
     one = explained(kit.graph, [states], ["Ann", "Drama", "Two", "1999"], [False])[0]
     assert (one.right, one.of, one.text) == (1, 4, "Two and 1999 are more than 1 hop away.")
-    assert [loss.answer for loss in one.losses] == ["Two", "1999", "Drama"]
+    assert [loss.name for loss in one.losses] == ["Two", "1999", "Drama"]
 
 
 def test_an_answer_is_found_and_lost_by_any_of_its_names(kit):

@@ -57,9 +57,15 @@ def asked(*gold, answers=()):
     return Question("red fox den", gold=gold, answers=answers)
 
 
+def tried(ask, ran, **how):
+    """The repair of a lane that has run, by what it lost."""
+    (one,) = explain(Comparison(ask, [ran])).lanes
+    return repair(ran.run, one.losses, **how)
+
+
 def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
     ask, ran = lane(LINE.format(keep=1), asked("three", "one"))
-    found = repair(ran.run, seconds=60)
+    found = tried(ask, ran, seconds=60)
     assert (found.label, found.right, found.of) == ("Keep 3 passages → 2 of 2 gold passages in the prompt", 2, 2)
     assert parse_line(found.spec) == parse_line(LINE.format(keep=3))
     ran.repair = found
@@ -70,17 +76,17 @@ def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
 
 def test_what_came_through_needs_no_repair(lane):
     ask, ran = lane(LINE.format(keep=2), asked("three", "two"))
-    assert repair(ran.run, seconds=60) is None
+    assert tried(ask, ran, seconds=60) is None
 
 
 def test_a_passage_that_no_change_reaches_is_left(lane):
     ask, ran = lane(LINE.format(keep=2), asked("gone"))
-    assert repair(ran.run, seconds=60) is None
+    assert tried(ask, ran, seconds=60) is None
 
 
 def test_without_known_passages_the_words_of_the_answer_count(lane):
     ask, ran = lane(LINE.format(keep=1), asked(answers=("elk",)))
-    assert repair(ran.run, seconds=60).label == "Keep 4 passages → 1 of 1 known answer in the prompt"  # twice as many is not enough
+    assert tried(ask, ran, seconds=60).label == "Keep 4 passages → 1 of 1 known answer in the prompt"  # twice as many is not enough
 
 
 def test_passages_by_meaning_where_words_do_not_find_them(lane):
@@ -93,7 +99,7 @@ def test_passages_by_meaning_where_words_do_not_find_them(lane):
 
 def test_no_more_time_is_taken_than_there_is(lane):
     ask, ran = lane(LINE.format(keep=1), asked("three", "one"))
-    assert repair(ran.run, seconds=0.0) is None
+    assert tried(ask, ran, seconds=0.0) is None
 
 
 def test_a_cancelled_job_ends_the_trying(lane):
@@ -102,7 +108,7 @@ def test_a_cancelled_job_ends_the_trying(lane):
 
     ask, ran = lane(LINE.format(keep=1), asked("three", "one"))
     with pytest.raises(Cancelled):
-        repair(ran.run, check=cancelled, seconds=60)
+        tried(ask, ran, check=cancelled, seconds=60)
 
 
 def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(engine, tmp_path):
@@ -132,5 +138,5 @@ def test_a_budget_is_said_in_what_it_counts(line, words):
 def test_as_many_documents_are_handed_on_as_the_place_of_the_lost_one_asks_for(lane):
     line = "BuiltGraph(build='links-terms') >> SparseNodes(keep={}) >> DocumentsOfNodes() >> AnswerFromTables()"
     ask, ran = lane(line.format(1), asked("three", "one"))
-    found = repair(ran.run, seconds=60)
+    found = tried(ask, ran, seconds=60)
     assert found.label == "Keep 3 documents → 2 of 2 gold passages in the prompt" and parse_line(found.spec) == parse_line(line.format(3))
