@@ -15,14 +15,14 @@ from pages.parts.board.finished import downloads, finished_board
 from pages.parts.cases.casebook import badges, casebook, copy_case, facts
 from pages.parts.compare.presenting import offer
 from pages.parts.shared.people import admit, barred, held
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
 
 def page() -> None:
     """Draw the list, or the case that the address names."""
     key = st.query_params.get("case", "")
-    trouble = st.session_state.pop("cases_trouble", None)
-    if trouble:
+    if trouble := Session.cases_trouble.take():
         st.error(plain(trouble))
     try:
         if key:
@@ -45,8 +45,7 @@ def opened(case: Case) -> None:
     with st.container(gap=None):
         st.subheader(plain(case.question), anchor=False)
         st.caption(plain(facts(case)))
-    message = st.session_state.pop("cases_message", None)
-    if message:
+    if message := Session.cases_message.take():
         st.success(plain(message), icon=":material/check_circle:")
     if case.notes:
         st.text(case.notes)
@@ -55,16 +54,14 @@ def opened(case: Case) -> None:
     known = [f"known answers: {', '.join(case.answers)}"] if case.answers else []
     if start or known:
         st.caption(plain(" · ".join((*start, *known))))
-    state = st.session_state
-    if state.get("case_open", (None,))[0] != case.id:
-        state.case_open = (case.id, comparison(whole(case.id)))
+    opened = Session.case_open.of(case.id, lambda: comparison(whole(case.id)))
     try:
-        drawing = finished_board(state.case_open[1], f"case-{case.id}")
+        drawing = finished_board(opened, f"case-{case.id}")
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:  # a file may hold what no run could give
         st.error(plain(f"This case cannot be drawn. {sentence(error)}"))
         return
     with st.container(horizontal=True):
-        downloads(state.case_open[1], drawing, f"case-{case.id}")
+        downloads(opened, drawing, f"case-{case.id}")
 
 
 def actions(case: Case) -> None:
@@ -103,9 +100,9 @@ def remove(key: str) -> None:
     try:
         delete(key)
     except HopscopeError as error:
-        st.session_state.cases_trouble = str(error)
+        session.cases_trouble = str(error)
     else:
-        st.session_state.cases_message = "The case was deleted."
+        session.cases_message = "The case was deleted."
         leave()
 
 

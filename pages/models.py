@@ -12,6 +12,7 @@ from pages.parts.models.model_cards import cards
 from pages.parts.models.trying_model import try_model
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import engine, said
+from pages.parts.shared.session_state import Session
 
 ROLE_WORDS = {
     "answer": ("Answers", "Writes the answer from the prompt."),
@@ -60,16 +61,15 @@ def _roles() -> None:
             for role, model_kind in ROLES.items():
                 fit = {i.name: i for i in declared if i.kind == model_kind or (model_kind == "scorer" and i.kind != "chat")}
                 label, help_text = ROLE_WORDS[role]
-                key, now = f"role-{role}", registry.roles[role]
-                st.session_state[key] = now
+                Session.role[role].value = registry.roles[role]
 
-                def chosen(role: str = role, key: str = key) -> None:
-                    said(lambda: registry.set_role(role, st.session_state[key], save=True))
+                def chosen(role: str = role) -> None:
+                    said(lambda: registry.set_role(role, Session.role[role].value, save=True))
 
                 st.selectbox(
                     label,
                     list(fit),
-                    key=key,
+                    key=Session.role[role].name,
                     help=help_text,
                     on_change=chosen,
                     disabled=not mine,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.shared.people import admit
+from pages.parts.shared.session_state import Session, session
 from pages.parts.texts.bringing import bring_files, remove, trouble
 from pages.parts.texts.building import builds
 from pages.parts.texts.chosen import ask_about, choose, missed, opened
 from pages.parts.texts.documents import documents
 
 TABS = (":material/hub: Graph", ":material/description: Documents", ":material/add: Add documents")
-OPEN = "texts_open"  # the open tab in the session, also while another page is shown
 
 
 def page() -> None:
@@ -24,9 +24,10 @@ def page() -> None:
     missed()
     trouble()
     # A `default` that follows the open tab would make another widget of the tabs, and the click on it would be lost.
-    st.session_state.setdefault("texts_tabs", st.session_state.get(OPEN, TABS[0]))
-    graph, listed, adding = st.tabs(TABS, key="texts_tabs", on_change="rerun")
-    st.session_state[OPEN] = st.session_state.texts_tabs
+    if not session.texts_tabs:
+        session.texts_tabs = session.texts_open or TABS[0]
+    graph, listed, adding = st.tabs(TABS, key=Session.texts_tabs.name, on_change="rerun")
+    session.texts_open = session.texts_tabs
     with adding:
         bring_files(name)  # drawn whatever tab is open, so that files which were chosen stay
     if adding.open:

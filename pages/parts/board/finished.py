@@ -14,6 +14,7 @@ from pages.parts.board.component import board
 from pages.parts.board.html_report import report_html
 from pages.parts.board.payload import Board
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
+from pages.parts.shared.session_state import Session
 
 
 def finished_board(comparison: Comparison, key: str) -> Board:
@@ -21,10 +22,7 @@ def finished_board(comparison: Comparison, key: str) -> Board:
 
     `comparison` is that of `core.case_adapter.comparison`; `key` names the view, so that its layout is kept for the session.
     """
-    state = st.session_state
-    if state.get("finished", (None,))[0] != key:
-        state.finished = (key, Board(comparison))
-    drawing: Board = state.finished[1]
+    drawing = Session.finished.of(key, lambda: Board(comparison))
     graph = comparison.graph
     drawn = {
         **drawing.payload(),

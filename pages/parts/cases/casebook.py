@@ -11,6 +11,7 @@ from core.cases.store import KIND
 from core.errors import HopscopeError
 from pages.parts.compare.presenting import offer
 from pages.parts.shared.people import whose
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
 SHOWN = 25
@@ -39,18 +40,17 @@ def casebook() -> None:
             "Export these", lambda: export(own), FILE, "application/gzip", icon=":material/download:", disabled=not own, on_click="ignore"
         )
         offer(found)
-    message = st.session_state.pop("cases_message", None)
-    if message:
+    if message := Session.cases_message.take():
         st.success(plain(message), icon=":material/check_circle:")
     if not found:
         st.caption(
             "No case holds all these words." if text or tag else "Nothing is saved yet. On Compare, “Save” keeps what is on the screen."
         )
-    shown = st.session_state.get("cases_shown", SHOWN)
+    shown = session.cases_shown or SHOWN
     for case in found[:shown]:
         _row(case)
     if len(found) > shown:
-        st.button(f"Show more · {len(found) - shown:,} left", type="tertiary", on_click=_more, args=(shown,))
+        st.button(f"Show more · {len(found) - shown:,} left", type="tertiary", on_click=Session.cases_shown.put, args=(shown + SHOWN,))
 
 
 def facts(case: Case) -> str:
@@ -80,7 +80,7 @@ def bring() -> None:
         else:
             more = f"; {loaded.known:,} were here already" if loaded.known else ""
             count = len(loaded.added)
-            st.session_state.cases_message = f"{count:,} {'case' if count == 1 else 'cases'} added{more}."
+            session.cases_message = f"{count:,} {'case' if count == 1 else 'cases'} added{more}."
             st.rerun()
 
 
@@ -94,9 +94,9 @@ def copy_case(key: str) -> None:
     try:
         copy = duplicate(key)
     except HopscopeError as error:
-        st.session_state.cases_trouble = str(error)
+        session.cases_trouble = str(error)
     else:
-        st.session_state.cases_message = "This is the copy."
+        session.cases_message = "This is the copy."
         open_case(copy.id)
 
 
@@ -110,7 +110,3 @@ def _row(case: Case) -> None:
         if case.notes:
             st.text(case.notes if len(case.notes) <= 240 else case.notes[:239] + "…")
         badges(case)
-
-
-def _more(shown: int) -> None:
-    st.session_state.cases_shown = shown + SHOWN

@@ -18,6 +18,7 @@ from core.evaluation.runs.store import KIND, Run
 from core.runtime.jobs import Job
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import cancel, engine, store
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 
 SHOWN_RUNS = 30
@@ -54,9 +55,9 @@ def follow(job: Job, run: Run) -> None:
         st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text or "Waiting for its turn"), width="stretch")
         cancel(job, "cancel", ":material/stop_circle:")
     now = store().run(run.id)
-    drawn, when = st.session_state.get("evaluate_drawn", (0, 0.0))
+    drawn, when = session.evaluate_drawn
     if now.done + now.failed != drawn and time.monotonic() - when > 5:
-        st.session_state.evaluate_drawn = (now.done + now.failed, time.monotonic())
+        session.evaluate_drawn = (now.done + now.failed, time.monotonic())
         st.rerun()
 
 
@@ -65,7 +66,7 @@ def resume(run: Run) -> None:
     try:
         job = evaluate(engine(), store(), planned(store(), run))
     except HopscopeError as error:
-        st.session_state.evaluate_problem = str(error)
+        session.evaluate_problem = str(error)
     else:
         st.query_params["run"] = str(job.number)
 
@@ -127,7 +128,7 @@ def remove(number: int) -> None:
     try:
         store().delete(number)
     except HopscopeError as error:
-        st.session_state.evaluate_problem = str(error)
+        session.evaluate_problem = str(error)
     else:
         leave()
 

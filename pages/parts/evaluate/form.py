@@ -14,9 +14,9 @@ from core.instances.catalogue import Instance
 from core.sources import Source
 from pages.parts.evaluate.asked import asked, no_questions, usual_sets
 from pages.parts.evaluate.writing import write_questions
-from pages.parts.graphs.ways import SETS
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.session import engine, instances, store
+from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
 
 SUPPORT = {BY_ENCODER: "by the encoder", BY_MODEL: "by a language model"}
@@ -53,18 +53,17 @@ def new_run() -> None:
 
 
 def _sets(on: Source) -> list[str]:
-    key = f"evaluate_sets_{on.kind}_{on.name}"
-    known = on.sets
-    begun = [name for name in st.session_state.pop(SETS, ()) if name in known]
+    known, chosen = on.sets, Session.evaluate_chosen[f"{on.kind}-{on.name}"]
+    begun = [name for name in Session.evaluate_sets.take() if name in known]
     if begun:
-        st.session_state[key] = begun
+        chosen.value = begun
     return st.multiselect(
         f"Questions about {plain(on.title)}",
         list(known),
         None if begun else usual_sets(known),
         format_func=known.__getitem__,
         placeholder="choose one or more sets",
-        key=key,
+        key=chosen.name,
         help="Those of what is chosen on the left. More are added on the page Graphs, or to documents on the page Texts.",
         persist_state="session",
     )
@@ -88,7 +87,7 @@ def _settings(on: Source) -> dict[str, Any]:
     with st.container(horizontal=True):
         model = st.toggle(
             "Language model answers",
-            key="evaluate_model",
+            key=Session.evaluate_model.name,
             persist_state="session",
             help=f"Otherwise the {defaults(on).reader} answers are scored. Takes seconds a question.",
         )

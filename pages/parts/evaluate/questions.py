@@ -17,6 +17,7 @@ from core.evaluation.runs.store import Run
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.compare.permalink import MOST_LANES
 from pages.parts.shared.session import engine, store
+from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 
 SHOWN = 200
@@ -92,10 +93,7 @@ def one_question(number: int, question: str) -> None:
     known = [f"Known answers: {', '.join(drawn.question.answers)}"] if drawn.question.answers else []
     st.caption(plain(" · ".join(start + known)))
     key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"
-    state = st.session_state
-    if state.get("evaluation_open", (None,))[0] != key:
-        state.evaluation_open = (key, _compared(run, drawn, chosen))
-    compared = state.evaluation_open[1]
+    compared = Session.evaluation_open.of(key, lambda: _compared(run, drawn, chosen))
     drawing = finished_board(compared, key)
     with st.container(horizontal=True):
         link = {"q": drawn.question.text, "lane": list(chosen)}

@@ -13,6 +13,7 @@ from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Run
 from pages.parts.evaluate.evaluating import summary
 from pages.parts.shared.session import engine, store
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 
 
@@ -49,6 +50,6 @@ def _ask_more(run: Run, more: int) -> None:
     try:
         job = evaluate(engine(), store(), larger(store(), run, more, engine().graph))
     except HopscopeError as error:
-        st.session_state.evaluate_problem = str(error)
+        session.evaluate_problem = str(error)
     else:
         st.query_params["run"] = str(job.number)

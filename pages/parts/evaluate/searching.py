@@ -21,13 +21,14 @@ from pages.parts.compare.permalink import Link
 from pages.parts.evaluate.asked import asked, no_questions, usual_sets
 from pages.parts.methods.groups import saved
 from pages.parts.shared.session import engine, follow, instances, said, store
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 
 TUNING = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 OTHERS = "Of a set that is searched with, other questions are taken."
 ASKED = "For keywords, names, missing evidence and points; for answers only where what is good is told from them."
-SEARCH, LAST = "search", "search_last"  # name a search in the address and in the session
+SEARCH = "search"  # names a search in the address
 RECENT = 32  # searches that can be come back to
 _plans: dict[str, SearchPlan] = {}  # by name, the latest last
 MEASURED = (
@@ -45,7 +46,7 @@ def show_search() -> None:
     options = _form()
     if options is not None:
         _send(options)
-    name = st.query_params.get(SEARCH) or st.session_state.get(LAST, "")
+    name = st.query_params.get(SEARCH) or session.search_last
     if name in _plans:
         _shown(_plans[name])
     elif name:
@@ -55,7 +56,7 @@ def show_search() -> None:
 def _send(options: dict[str, Any]) -> None:
     """Start a search, which a reload and another tab find by the address; what stands in the way is said."""
     st.query_params.pop(SEARCH, None)
-    st.session_state.pop(LAST, None)
+    del session.search_last
     with st.spinner("Opening what is asked"):
         planned = said(lambda: _planned(options))
     if planned is None or said(lambda: start(engine(), store(), planned)) is None:
@@ -65,7 +66,7 @@ def _send(options: dict[str, Any]) -> None:
     _plans[name] = planned
     while len(_plans) > RECENT:
         _plans.pop(next(iter(_plans)))
-    st.query_params[SEARCH] = st.session_state[LAST] = name
+    st.query_params[SEARCH] = session.search_last = name
 
 
 def _form() -> dict[str, Any] | None:
@@ -229,7 +230,7 @@ def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | No
 
 def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> None:
     """Keep a line, or look at it beside the best published one on a question."""
-    config, state = planned.search.config, st.session_state
+    config = planned.search.config
     st.markdown(f"**Line {point.number}**: {plain(point.line.words())}")
     st.code(repr(point.line), language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -238,12 +239,12 @@ def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> N
             if st.button("Save", key="search_save", type="primary"):
                 notes = f"Found by a search on {config.tuning.set} for {config.quality} under {config.budget:g} {config.cost} a question."
                 instance = said(lambda: save(name, point.line, notes))
-                state.search_saved = instance.title if instance else ""
+                session.search_saved = instance.title if instance else ""
                 if instance:
                     st.rerun()  # the methods to compare are above and were drawn without it
         drawn = (planned.unseen or config.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
         link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, drawn.address, model=False)
         st.link_button("Open in Compare", link.address("./"), icon=":material/view_column:", help="In a new tab, on an unseen question.")
-    if state.get("search_saved"):
-        st.success(plain(f"Saved as “{state.search_saved}”. It stands under “{saved()}” wherever a method is chosen."))
+    if session.search_saved:
+        st.success(plain(f"Saved as “{session.search_saved}”. It stands under “{saved()}” wherever a method is chosen."))

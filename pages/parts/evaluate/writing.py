@@ -11,8 +11,8 @@ from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import Source
-from pages.parts.graphs.ways import SETS
 from pages.parts.shared.session import engine, said
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import begun_elsewhere, working
 
@@ -90,5 +90,5 @@ def _written(on: Source, written: Written) -> None:
 
 def _choose(name: str) -> None:
     """Choose the set; without answers by a language model there would be nothing to judge."""
-    st.session_state[SETS] = (name,)
-    st.session_state.evaluate_model = True
+    session.evaluate_sets = [name]
+    session.evaluate_model = True

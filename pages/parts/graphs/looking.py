@@ -10,19 +10,20 @@ import streamlit as st
 
 from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.session import engine, follow
+from pages.parts.shared.session_state import Session
 
 AT_ONCE = 0.3  # seconds in which most files are looked at, without a bar
 
 
 def looked_at(name: str, key: tuple, work: Callable[[Job], Any]) -> Job:
     """The job, once it has ended, that looks at an upload; the same one until `key` changes, kept in the page's state as `name`."""
-    known, job = st.session_state.get(name, (None, None))
+    known, job = Session.looked[name].value
     if known != key:
         if job is not None:
             job.cancel()
         id = f"look-{uuid.uuid4().hex}"
         job = engine().jobs.start(id, lambda: Job(id, work))
-        st.session_state[name] = (key, job)
+        Session.looked[name].value = (key, job)
     if not job.wait(AT_ONCE):
         follow(job, "Reading the file")
     if job.status == CANCELLED:

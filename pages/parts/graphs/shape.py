@@ -11,6 +11,7 @@ from core.datasets import datasets
 from core.graph.algorithms.overview import MANY
 from pages.parts.graphs.walk_view import DARK, LIGHT
 from pages.parts.shared.session import graph_name
+from pages.parts.shared.session_state import Session, session
 
 BARS = 20
 DIRECTIONS = {"out": "along the triples", "in": "against the triples", "both": "both ways"}
@@ -34,10 +35,10 @@ def counts(digest: str, _graph: Any) -> dict[str, Any]:
 
 def counted(graph: Any) -> bool:
     """Whether the counts may be drawn: of a very large graph they are made when a person asks, as all of it is read."""
-    if graph.n_edges <= MANY or st.session_state.get("count_asked") == graph.digest:
+    if graph.n_edges <= MANY or session.count_asked == graph.digest:
         return True
     st.write(f"Counting reads the whole graph: {graph.n_edges:,} triples. That may take a minute.")
-    st.button("Count them", icon=":material/bar_chart:", on_click=st.session_state.__setitem__, args=("count_asked", graph.digest))
+    st.button("Count them", icon=":material/bar_chart:", on_click=Session.count_asked.put, args=(graph.digest,))
     return False
 
 

@@ -22,6 +22,7 @@ from core.runtime.jobs import DONE, Job
 from core.sources import GraphSource
 from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 
 LOOKED_AT, PREVIEWED, LONGEST_FILE_NAME = 5_000, 8, 80
@@ -42,7 +43,7 @@ def add_graph() -> None:
         rows = _look(file, format, columns)
         if rows:
             _form(file, rows, format, columns)
-    job = engine().jobs.get(st.session_state.get("upload_job", ""))
+    job = engine().jobs.get(session.upload_job)
     if job is not None:
         _watch(job)
 
@@ -148,7 +149,7 @@ def _start(file, name: str, way: str, format: str, columns: str) -> None:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    st.session_state.upload_job = engine().jobs.start(f"add-{name}", lambda: Job(f"add-{name}", work), again=True).key
+    session.upload_job = engine().jobs.start(f"add-{name}", lambda: Job(f"add-{name}", work), again=True).key
 
 
 def _watch(job: Job) -> None:
@@ -176,6 +177,6 @@ def _progress(job: Job) -> None:
 
 
 def _open(name: str) -> None:
-    st.session_state.source = GraphSource(name)
-    st.session_state.pop("upload_job", None)
+    session.source = GraphSource(name)
+    del session.upload_job
     st.query_params.clear()

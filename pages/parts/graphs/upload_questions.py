@@ -16,6 +16,7 @@ from pages.parts.graphs.ways import go_on, ways_on
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.question_file import Chosen, choose_questions
 from pages.parts.shared.session import engine, graph_name, said
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 
 LONGEST_TITLE = 60
@@ -28,7 +29,7 @@ def add_questions() -> None:
     file, chosen = choose_questions("upload_questions")
     if chosen:
         _form(chosen)
-    if error := st.session_state.pop("questions_error", None):
+    if error := Session.questions_error.take():
         st.error(plain(error))
     _save(file)
     _added()
@@ -39,13 +40,13 @@ def _misfit(graph: str, chosen: Chosen) -> str:
     fits, or the graph cannot be opened."""
     if not graph:
         return rows_fit(len(chosen.found.questions), chosen.graphs).words(OWN)
-    state = st.session_state
-    key = (graph, *chosen.key)
-    if state.get("questions_fit", (None,))[0] != key:
+
+    def look() -> str:
         with st.spinner("Looking up the names"):
             opened = said(lambda: engine().graph(graph))
-        state.questions_fit = (key, "" if opened is None else fit(opened, chosen.found.questions).words(graph))
-    return state.questions_fit[1]
+        return "" if opened is None else fit(opened, chosen.found.questions).words(graph)
+
+    return Session.questions_fit.of((graph, *chosen.key), look)
 
 
 def _form(chosen: Chosen) -> None:
@@ -90,14 +91,14 @@ def _keep(file, title: str, graph: str, **how: str) -> None:
         try:
             known = keep_set(saved_upload(file, Path(folder)), clean_name(title), title, graph, **how)
         except HopscopeError as error:
-            st.session_state.questions_error = str(error)
+            session.questions_error = str(error)
             return
-    st.session_state.questions_added = (known.name, file.file_id)
+    session.questions_added = (known.name, file.file_id)
 
 
 def _save(file) -> None:
     """Says that the last file was kept and leads on, until another file is chosen or the set is removed."""
-    name, of = st.session_state.get("questions_added", ("", ""))
+    name, of = session.questions_added
     added = added_sets().get(name)
     if added is None or (file is not None and file.file_id != of):
         return
@@ -137,4 +138,4 @@ def _remove(name: str) -> None:
     try:
         remove_set(name)
     except HopscopeError as error:
-        st.session_state.questions_error = str(error)
+        session.questions_error = str(error)

@@ -10,6 +10,7 @@ import streamlit as st
 from core.graph.names.lookup import names
 from pages.parts.graphs.overview import legend, part, picture_of, sentence
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
 PAGE = 50  # steps on one page of the table
@@ -20,7 +21,7 @@ EVERY = -1  # in the filter: all relations
 
 def trail(graph: Any) -> list[int]:
     """Where the person has been in this graph, the present entity last."""
-    return st.session_state.setdefault("trails", {}).setdefault(graph.digest, [])
+    return session.trails.setdefault(graph.digest, [])
 
 
 def go(graph: Any, node: int) -> None:
@@ -30,7 +31,7 @@ def go(graph: Any, node: int) -> None:
         del been[been.index(node) + 1 :]
     else:
         been.append(node)
-    st.session_state.walk_page, st.session_state.walk_filter, st.session_state.walk_search = 0, EVERY, ""
+    session.walk_page, session.walk_filter, session.walk_search = 0, EVERY, ""
     st.query_params["entity"] = graph.node_name(node)
 
 
@@ -67,12 +68,12 @@ def _begin(graph: Any) -> None:
 def _arrive(graph: Any) -> None:
     """Walk to the entity of the address, if it is another than the present one."""
     wanted, been = st.query_params.get("entity"), trail(graph)
-    if not wanted or (been and graph.node_name(been[-1]) == wanted) or st.session_state.get("walk_refused") == (graph.digest, wanted):
+    if not wanted or (been and graph.node_name(been[-1]) == wanted) or session.walk_refused == (graph.digest, wanted):
         return
     if names(graph).exact(wanted):
         go(graph, names(graph).find(wanted))
     else:
-        st.session_state.walk_refused = (graph.digest, wanted)
+        session.walk_refused = (graph.digest, wanted)
         st.warning(f"“{plain(wanted)}” is not in this graph.", icon=":material/search_off:")
 
 
@@ -80,7 +81,7 @@ def _search(graph: Any) -> None:
     """The search field, with the nearest names while one types."""
     typed = st.text_input(
         "Search an entity",
-        key="walk_search",
+        key=Session.walk_search.name,
         persist_state="session",
         type="search",
         live=True,
@@ -125,7 +126,7 @@ def _here(graph: Any, node: int) -> None:
     chosen = _filter(graph, step_codes)
     chosen_edges = np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(step_codes == chosen)
     pages = max(1, -(-len(chosen_edges) // PAGE))
-    page = min(st.session_state.get("walk_page", 0), pages - 1)
+    page = min(session.walk_page, pages - 1)
     rows = chosen_edges[page * PAGE : (page + 1) * PAGE]
     around = neighbours[chosen_edges[page * PAGE :]]
     _picture(graph, node, around[: ROOM * 4], len(np.setdiff1d(neighbours[chosen_edges], [node])))
@@ -139,17 +140,17 @@ def _filter(graph: Any, step_codes: np.ndarray) -> int:
     words = {EVERY: f"all relations · {len(step_codes):,} steps"}
     for step_code, size in sorted(zip(found.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0])):
         words[step_code] = f"{'←' if step_code % 2 else '→'} {graph.relation_names[step_code // 2]} · {size:,}"
-    if st.session_state.get("walk_filter", EVERY) not in words:
-        st.session_state.walk_filter = EVERY
+    if session.walk_filter not in words:
+        session.walk_filter = EVERY
     return st.selectbox(
         "Relation",
         list(words),
-        key="walk_filter",
+        key=Session.walk_filter.name,
         persist_state="session",
         format_func=words.__getitem__,
         label_visibility="collapsed",
-        on_change=st.session_state.__setitem__,
-        args=("walk_page", 0),
+        on_change=Session.walk_page.put,
+        args=(0,),
         width=420,
     )
 
@@ -168,12 +169,12 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
 def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
     """The steps of one page; a click on one walks there."""
     here = trail(graph)[-1]
-    key = f"steps-{graph.digest[:8]}-{here}-{st.session_state.get('walk_filter', EVERY)}-{st.session_state.get('walk_page', 0)}"
+    this = f"{graph.digest[:8]}-{here}-{session.walk_filter}-{session.walk_page}"
 
     def clicked() -> None:
-        cells = st.session_state[key]["selection"]["cells"]
-        if cells and cells[0][0] < len(neighbours):
-            go(graph, int(neighbours[cells[0][0]]))
+        row = Session.walk_table.row(this, len(neighbours))
+        if row is not None:
+            go(graph, int(neighbours[row]))
 
     st.dataframe(
         {
@@ -182,7 +183,7 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
             "Neighbour": graph.names(neighbours),
             "Its edges": graph.degrees(neighbours).tolist(),
         },
-        key=key,
+        key=Session.walk_table[this].name,
         hide_index=True,
         on_select=clicked,
         selection_mode="single-cell",
@@ -210,8 +211,8 @@ def _pager(page: int, pages: int, steps: int) -> None:
                     key=f"walk-{words}",
                     icon=f":material/{icon}:",
                     disabled=off,
-                    on_click=st.session_state.__setitem__,
-                    args=("walk_page", to),
+                    on_click=Session.walk_page.put,
+                    args=(to,),
                 )
 
 

@@ -14,6 +14,7 @@ import streamlit as st
 
 from core.graph.algorithms.layout import positions
 from core.graph.algorithms.neighbourhood import induced
+from pages.parts.shared.session_state import Session, session
 
 WIDTH, HEIGHT = 1000, 480  # of the plane the nodes are laid on
 FILLED = 36  # where there are few neighbours, theirs are added up to so many entities
@@ -79,14 +80,13 @@ def _component():
 
 def show(html: str, walked: Callable[[int], None], title: str = "The neighbourhood as a picture") -> None:
     """The picture in a sandboxed frame of that title; `walked` is called with the id of an entity that was clicked."""
-    key = "walk_picture"
 
     def clicked() -> None:
-        node = st.session_state[key].walk
+        node = session.walk_picture.walk
         if node is not None:
             walked(int(node))
 
-    _component()(key=key, data={"html": html, "height": HEIGHT, "title": title}, on_walk_change=clicked)
+    _component()(key=Session.walk_picture.name, data={"html": html, "height": HEIGHT, "title": title}, on_walk_change=clicked)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,8 @@ from core.sources import GraphSource
 from core.types import Question
 from pages.parts.compare.asking import take
 from pages.parts.compare.permalink import DEFAULT_LANES, Link
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
-
-LED = "led_on"  # where in the session the way stands that was clicked: a page and its query
-SETS = "evaluate_sets"  # where in the session the sets stand that Evaluate begins with
 
 
 def ways_on(known: QuestionSet, graph: str, key: str, type: str = "secondary") -> None:
@@ -25,7 +23,7 @@ def ways_on(known: QuestionSet, graph: str, key: str, type: str = "secondary") -
 
 def go_on() -> None:
     """Goes to the screen whose button was clicked; what stood in the way is said."""
-    led = st.session_state.pop(LED, None)
+    led = Session.led_on.take()
     if isinstance(led, str):
         st.error(plain(led))
     elif led is not None:
@@ -38,19 +36,18 @@ def one_of(questions) -> Question:
 
 
 def _ask(known: QuestionSet, graph: str) -> None:
-    state = st.session_state
     try:
         question = one_of(known.questions())
         asked_on = GraphSource(graph).asked_on(known.name, question)
     except HopscopeError as error:
-        state[LED] = str(error)
+        session.led_on = str(error)
         return
     take(question, asked_on)
-    lanes = tuple(state.get("lanes", DEFAULT_LANES))
-    state[LED] = ("pages/compare.py", Link(question.text, question.entities, question.answers, lanes, asked_on).parameters())
+    lanes = tuple(session.lanes or DEFAULT_LANES)
+    session.led_on = ("pages/compare.py", Link(question.text, question.entities, question.answers, lanes, asked_on).parameters())
 
 
 def _evaluate(known: QuestionSet, graph: str) -> None:
-    st.session_state.source = GraphSource(graph)
-    st.session_state[SETS] = [known.name]
-    st.session_state[LED] = ("pages/evaluate.py", {"graph": graph})
+    session.source = GraphSource(graph)
+    session.evaluate_sets = [known.name]
+    session.led_on = ("pages/evaluate.py", {"graph": graph})

@@ -33,6 +33,7 @@ from core.runtime.jobs import CANCELLED, WAITING, Job
 from core.sharing import who
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain, size
 from pages.parts.shared.working import working
 
@@ -47,8 +48,7 @@ BADGES = {
 
 def cards(graph: Any) -> None:
     """Every kind of index of a graph, and what is left over of earlier ones."""
-    problem = st.session_state.pop("index_problem", None)
-    if problem:
+    if problem := Session.index_problem.take():
         st.error(plain(problem))
     known = _listed(repr(stamp(graph, engine().environment)), graph)
     left = leftovers(graph)
@@ -158,7 +158,7 @@ def _tried(action: Callable[[], Any]) -> None:
     try:
         action()
     except HopscopeError as error:
-        st.session_state.index_problem = str(error)
+        session.index_problem = str(error)
 
 
 def _start(graph: Any, kind: Kind, anew: bool = False) -> None:

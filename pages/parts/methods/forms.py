@@ -17,6 +17,7 @@ from core.operators.loop import Loop
 from core.operators.union import Union
 from core.parameters import Parameter, make, parameters, values
 from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
 
 BRANCH_HELP = "The arms of a branch are changed in the address of this page or in a TOML file, not in a form."
@@ -175,12 +176,12 @@ def _model(parameter: Parameter, value: str, key: str) -> str:
     options = dict(_choosers())
     options |= {word: word for word in parameter.also}
     options[OTHER] = "another expression…"
-    first = value if value in options else OTHER
-    if st.session_state.get(key, first) not in options:
-        del st.session_state[key]
+    first, here = value if value in options else OTHER, Session.form_model[key]
+    if here.value not in (None, *options):  # a model that is no longer declared
+        here.drop()
     with st.container(width=320):
         at = list(options).index(first)
-        chosen = st.selectbox(plain(parameter.label), list(options), at, options.__getitem__, key=key, help=plain(parameter.help))
+        chosen = st.selectbox(plain(parameter.label), list(options), at, options.__getitem__, key=here.name, help=plain(parameter.help))
         if chosen != OTHER:
             return chosen
         typed = f"{key}-typed"

@@ -13,9 +13,9 @@ from core.models.hosts import check_host
 from core.models.keys import HOW, NAME, key_for
 from core.sharing import check_administrator
 from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
-ADDED = "server_added"  # in the session: what was added, said once the whole page has it
 TIMEOUT = 20.0  # seconds a server may take to answer the test
 
 
@@ -66,7 +66,7 @@ def add_model() -> None:
             _test(*given) if tested else _add(*given)
         except HopscopeError as error:
             st.error(plain(str(error)))
-    if title := st.session_state.pop(ADDED, ""):
+    if title := Session.model_added.take():
         st.success(f"Added {plain(title)}. Give it a role under “Models”, or try it under “Try one”.", icon=":material/check_circle:")
     with st.expander("A model on a graphics card (vLLM)"):
         _gpu()
@@ -102,7 +102,7 @@ def _test(name: str, url: str, model: str, variable: str) -> None:
 
 def _add(name: str, url: str, model: str, variable: str) -> None:
     fields = {"url": url, "model": model, "title": f"{model} at {url}"} | ({"key_variable": variable} if variable else {})
-    st.session_state[ADDED] = engine().models.add(name, "chat", "openai", **fields).title
+    session.model_added = engine().models.add(name, "chat", "openai", **fields).title
     st.rerun()  # the lists of models stand above and were drawn without it
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import Any
+from uuid import uuid4
 
 import streamlit as st
 
@@ -12,6 +13,7 @@ from core.models.base import Reply, Task
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
 from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
 
 PROMPT = "In one sentence: what is a knowledge graph?"
@@ -129,21 +131,19 @@ def _table(job: Job) -> None:
 
 def _start(key: str, work) -> None:
     """A job of this session."""
-    state = st.session_state
-    state.try_count = state.get("try_count", 0) + 1
 
     def make() -> Job:
         job = Job(name, work)
         job.written = ""
         return job
 
-    name = f"{key}-{id(state)}-{time.time_ns()}"
-    state[f"job-{key}"] = engine().jobs.start(name, make).key
+    name = f"{key}-{uuid4().hex}"
+    Session.try_jobs[key].value = engine().jobs.start(name, make).key
 
 
 def _watch(key: str, show) -> None:
     """Show a job of this session while it runs and after."""
-    job = engine().jobs.get(st.session_state.get(f"job-{key}", ""))
+    job = engine().jobs.get(Session.try_jobs[key].value)
     if job is None:
         return
     running = not job.ended

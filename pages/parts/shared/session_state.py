@@ -102,16 +102,16 @@ class Made(Key[tuple[Hashable, T] | None]):
 
 
 class Keys(Generic[T]):
-    """Keys of a kind, one for each id: of `texts_build` and "rkg" it is `texts_build-rkg`."""
+    """Keys of a kind, one for each id: of `texts_build` and "rkg" it is `texts_build-rkg`, unless `name` says how it is written."""
 
-    def __init__(self, default: T | Callable[[], T], about: str):
-        self.default, self.about = default, about
+    def __init__(self, default: T | Callable[[], T], about: str, name: str = ""):
+        self.default, self.about, self.name = default, about, name
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+        self.name = self.name or name + "-{}"
 
     def __getitem__(self, id: object) -> Key[T]:
-        return Key(self.default, self.about, f"{self.name}-{id}")
+        return Key(self.default, self.about, self.name.format(id))
 
 
 class Cells(Keys[Any]):
@@ -185,7 +185,7 @@ class Session:
     saved_case: Key[tuple[str, str]] = Key(("", ""), "The comparison that was saved last, and the id of its case.")
     cases_trouble: Key[str] = Key("", "What stood in the way on Cases, said once.")
     cases_message: Key[str] = Key("", "What was done on Cases, said once.")
-    cases_shown: Key[int] = Key(25, "How many cases are listed; more by a button.")
+    cases_shown: Key[int] = Key(0, "How many cases are listed, 0 as many as at first; more by a button.")
     case_open: Made[Comparison] = Made("The comparison of the case on Cases, by its id.")
     finished: Made[Board] = Made("What draws a finished comparison, on Cases and Evaluate, by a key for each.")
 
@@ -213,9 +213,9 @@ class Session:
     texts_said: Key[tuple[str, str, tuple[str, ...]]] = Key(("", "", ()), "What came of a file of questions: of which documents, notes.")
     texts_questions_round: Key[int] = Key(0, "How often a file of questions was taken.")
     texts_begun: Key[str] = Key("", "The documents for which a kind of graph was chosen to begin with.")
-    texts_kind: Widget[str] = Widget("tkg", "The kind of graph that is looked at.")
+    texts_kind: Widget[str] = Widget("", "The kind of graph that is looked at.")
     texts_build: Keys[str] = Keys("", "The build that is looked at, by kind of graph.")
-    texts_view: Widget[str] = Widget("Entities", "Whether entities or communities are looked at.")
+    texts_view: Widget[str] = Widget("", "Whether entities or communities are looked at.")
     texts_type: Widget[str] = Widget("every type", "The type of entities that are listed.")
     texts_what: Widget[str] = Widget("", "Whether documents or chunks are listed.")
     texts_document: Key[tuple[str, str] | None] = Key(None, "The document that was opened, with its corpus.")
@@ -241,7 +241,7 @@ class Session:
     count_asked: Key[str] = Key("", "The large graph that is to be counted, by digest.")
     led_on: Key[str | tuple[str, dict[str, Any]] | None] = Key(None, "The page and query that a question set leads to, or why not; once.")
     upload_job: Key[str] = Key("", "The job that builds an uploaded graph.")
-    looked: Keys[tuple[tuple, Job] | None] = Keys(None, "The job that looked at an uploaded file, with what file it is, by upload.")
+    looked: Keys[tuple[tuple | None, Job | None]] = Keys((None, None), "The job that looked at an uploaded file, with the file, by upload.")
     questions_error: Key[str] = Key("", "Why a file of questions was not taken, said once.")
     questions_fit: Made[str] = Made("What of a file's questions does not fit a graph, by both.")
     questions_added: Key[tuple[str, str]] = Key(("", ""), "The set that was added last, and its file.")
@@ -251,6 +251,7 @@ class Session:
     role: Keys[str] = Keys("", "The model that is chosen for a role, by role.")
     model_added: Key[str] = Key("", "The title of the model that was added, said once.")
     try_jobs: Keys[str] = Keys("", "The job that tries a model, by kind of trial.")
+    form_model: Keys[str | None] = Keys(None, "The model that is chosen in the form of an operator, by the key of its field.", "{}")
     try_question: Widget[str] = Widget("", "The question that Build tries a line on.")
 
     def submit(self) -> None:

@@ -19,18 +19,15 @@ from core.sharing import shared
 from pages.parts.graphs.upload import saved_upload
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import working
 from pages.parts.texts.building import at_work
-from pages.parts.texts.chosen import WANTED
 from pages.parts.texts.columns import choose_columns
 from pages.parts.texts.known import bring_known
 
 TYPES = ["txt", "md", "html", "htm", "pdf", "docx", "csv", "tsv", "jsonl", "json", "zip", "gz"]
 NEW = ""
-AT_WORK, TROUBLE = "texts_bring_job", "texts_trouble"
-TAKEN = "texts_bring_taken"  # the last job whose texts were chosen when they had been read
-ROUND = "texts_round"  # counts the times that files were taken, as the choice of files is empty after each
 SHOWN_NOTES = 20  # sentences on what was left out that are shown
 LONGEST = 40  # characters of a name
 
@@ -43,12 +40,12 @@ def bring_files(here: str) -> None:
         "Documents",
         type=TYPES,
         accept_multiple_files=True,
-        key=f"texts_files-{st.session_state.get(ROUND, 0)}",
+        key=f"texts_files-{session.texts_round}",
         label_visibility="collapsed",
     )
     if files:
         _form(files, here)
-    job = engine().jobs.get(st.session_state.get(AT_WORK, ""))
+    job = engine().jobs.get(session.texts_job)
     if job is not None:
         _watch(job)
     if not files:
@@ -110,8 +107,8 @@ def start(files: list, name: str, title: str = "", columns: Columns | None = Non
             shutil.rmtree(folder, ignore_errors=True)
 
     key = f"bring-{name}-{folder.name}"
-    st.session_state[AT_WORK] = engine().jobs.start(key, lambda: Job(key, work)).key
-    st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
+    session.texts_job = engine().jobs.start(key, lambda: Job(key, work)).key
+    session.texts_round += 1  # the choice of files is empty after each
     st.rerun()
 
 
@@ -125,8 +122,8 @@ def _watch(job: Job) -> None:
     if job.status != DONE:
         return
     brought: Brought = job.result
-    if st.session_state.get(TAKEN) != job.key:  # they are the ones that are looked at now, and asked about
-        st.session_state[TAKEN], st.session_state[WANTED] = job.key, brought.corpus.name
+    if session.texts_taken != job.key:  # they are the ones that are looked at now, and asked about
+        session.texts_taken, session.texts_wanted = job.key, brought.corpus.name
         st.rerun()
     parts = [
         f"{many(brought.added, 'document')} added",
@@ -142,10 +139,9 @@ def _watch(job: Job) -> None:
 
 
 def _open(name: str) -> None:
-    st.session_state[WANTED] = name
-    for key in ("texts_open", "texts_tabs"):  # the first tab is open again
-        st.session_state.pop(key, None)
-    st.session_state.pop(AT_WORK, None)
+    session.texts_wanted = name
+    del session.texts_open, session.texts_tabs  # the first tab is open again
+    del session.texts_job
 
 
 def remove(corpus: Corpus) -> None:
@@ -179,11 +175,10 @@ def tried(action) -> None:
     try:
         action()
     except HopscopeError as error:
-        st.session_state[TROUBLE] = str(error)
+        session.texts_trouble = str(error)
 
 
 def trouble() -> None:
     """Say what stood in the way."""
-    said = st.session_state.pop(TROUBLE, None)
-    if said:
+    if said := Session.texts_trouble.take():
         st.error(plain(said))

@@ -13,43 +13,46 @@ from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from pages.parts.shared.address import in_place
 from pages.parts.shared.session import chosen, engine, follow, went_here
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 
-CHOSEN = "texts_corpus"
-WANTED = "texts_corpus_wanted"  # what is chosen when the page is drawn next
-BESIDE = "texts_beside"  # what was chosen in the sidebar when the page was drawn last
 FIRST = "christmas-carol"
 
 
 def choose() -> str:
     """The choice of a corpus, by the address where the person came by one; its name."""
-    state, known = st.session_state, corpora()
+    known = corpora()
     asked, beside = st.query_params.get("corpus", ""), chosen()
-    if state.get(WANTED) in known:
-        state[CHOSEN] = state.pop(WANTED)
-    elif beside.documents and beside != state.get(BESIDE) and beside.name in known:
-        state[CHOSEN] = beside.name
-    elif asked in known and (CHOSEN not in state or went_here()):
-        state[CHOSEN] = asked
-    if state.get(CHOSEN) not in known:
-        state[CHOSEN] = FIRST if FIRST in known else next(iter(known))
+    if session.texts_wanted in known:
+        session.texts_corpus = Session.texts_wanted.take()
+    elif beside.documents and beside != session.texts_beside and beside.name in known:
+        session.texts_corpus = beside.name
+    elif asked in known and (not session.texts_corpus or went_here()):
+        session.texts_corpus = asked
+    if session.texts_corpus not in known:
+        session.texts_corpus = FIRST if FIRST in known else next(iter(known))
     title = lambda name: known[name].title if name in known else name
     name = st.selectbox(
-        "Texts", list(known), key=CHOSEN, persist_state="session", format_func=title, width=420, label_visibility="collapsed"
+        "Texts",
+        list(known),
+        key=Session.texts_corpus.name,
+        persist_state="session",
+        format_func=title,
+        width=420,
+        label_visibility="collapsed",
     )
     if asked and asked not in known:
-        st.session_state.texts_missed = asked
+        session.texts_missed = asked
     if asked and asked != name:
         st.query_params["corpus"] = name
     in_place({"corpus": name}, "texts")
-    state.came, state[BESIDE] = False, beside
+    session.came, session.texts_beside = False, beside
     return name
 
 
 def missed() -> None:
     """Say where the address named texts that are not here."""
-    asked = st.session_state.pop("texts_missed", None)
-    if asked:
+    if asked := Session.texts_missed.take():
         st.warning(plain(f"There are no texts called “{asked}” here."), icon=":material/search_off:")
 
 
@@ -61,11 +64,9 @@ def ask_about(name: str) -> None:
 
 def _asked(name: str) -> None:
     """Chooses these texts in the sidebar; a question that was asked of something else is let go."""
-    state = st.session_state
     if chosen() != CorpusSource(name):
-        state.source_wanted, state.question = CorpusSource(name), ""
-        for key in ("job", "case", "settled", "trouble"):
-            state.pop(key, None)
+        session.source_wanted = CorpusSource(name)
+        session.begin_anew()
 
 
 def opened(name: str) -> Corpus | None:

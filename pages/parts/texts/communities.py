@@ -7,11 +7,12 @@ import streamlit as st
 
 from core.graph.columns import Table
 from core.graph.store import Graph
+from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.texts.community_map import show
 from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.paging import page_of, pager
-from pages.parts.texts.walking import MEMBER_PAGE, community_title, open_community, short, way_down
+from pages.parts.texts.walking import community_title, open_community, short, way_down
 
 DRAWN = 60  # tiles at most
 MEMBERS = 25  # on one page
@@ -85,7 +86,7 @@ def _report(table: Table, row: int) -> None:
 
 def _members(graph: Graph, members: np.ndarray) -> None:
     nodes = members[np.lexsort((members, -graph.degrees(members)))]
-    shown = page_of(MEMBER_PAGE, len(nodes), MEMBERS)
+    shown = page_of(Session.texts_member_page, len(nodes), MEMBERS)
     st.markdown(f"**{many(len(nodes), 'entity', 'entities')}**")
     entity_table(graph, nodes[shown.start : shown.stop], f"members-{shown.start}")
-    pager(MEMBER_PAGE, shown, len(nodes), MEMBERS, "Entities", "Click one to see where it comes from.")
+    pager(Session.texts_member_page, shown, len(nodes), MEMBERS, "Entities", "Click one to see where it comes from.")

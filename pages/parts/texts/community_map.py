@@ -8,6 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from pages.parts.shared.session_state import Session, session
+
 WIDE = 2.4  # how many times as wide as high the map is taken to be
 EVENED = 0.75  # below 1, so that there is room for words on small tiles
 Tile = tuple[float, float, float, float]  # left, top, width and height in percent of the map
@@ -64,16 +66,15 @@ def _component():
 
 def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], None]) -> None:
     """Draw tiles (row, title, words, size, heat); `opened` is called with the row of one that is clicked."""
-    key = "texts_map"
     places = tiled([tile["size"] ** EVENED for tile in tiles])
 
     def clicked() -> None:
-        row = st.session_state[key].opened
+        row = session.texts_map.opened
         if row is not None:
             opened(int(row))
 
     drawn = [{**tile, "place": place} for tile, place in zip(tiles, places)]
-    _component()(key=key, data={"tiles": drawn, "label": label}, on_opened_change=clicked)
+    _component()(key=Session.texts_map.name, data={"tiles": drawn, "label": label}, on_opened_change=clicked)
 
 
 def tiled(sizes: Sequence[float]) -> list[Tile]:

@@ -9,22 +9,22 @@ import streamlit as st
 from core.builds import chosen
 from core.corpus import Corpus
 from core.graph.columns import Table
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.texts.bringing import remove_document
 from pages.parts.texts.chosen import about, awaited
 from pages.parts.texts.finding import found
-from pages.parts.texts.paging import begin, page_of, pager
+from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.passage import passage
 
 ROWS, PASSAGES = 50, 10  # on one page
-PAGE, CHUNK_PAGE, ONE = "texts_document_page", "texts_chunk_page", "texts_document"
 WHAT = ("Documents", "Chunks")
 
 
 def documents(corpus: Corpus) -> None:
     """Draw the search and what it finds, or the one document that was clicked."""
     about(corpus)
-    one = st.session_state.get(ONE)
+    one = session.texts_document
     if one and one[0] == corpus.name and one[1] in corpus:
         _one(corpus, one[1])
         return
@@ -42,8 +42,8 @@ def documents(corpus: Corpus) -> None:
         what = st.segmented_control(
             "What is listed",
             WHAT,
-            key="texts_what",
-            default=None if "texts_what" in st.session_state else WHAT[0],
+            key=Session.texts_what.name,
+            default=None if session.texts_what else WHAT[0],
             required=True,
             persist_state="session",
             label_visibility="collapsed",
@@ -53,8 +53,7 @@ def documents(corpus: Corpus) -> None:
 
 
 def _anew() -> None:
-    begin(PAGE)
-    begin(CHUNK_PAGE)
+    session.texts_document_page = session.texts_chunk_page = 0
 
 
 def _documents(corpus: Corpus, typed: str) -> None:
@@ -62,7 +61,7 @@ def _documents(corpus: Corpus, typed: str) -> None:
     if not len(rows):
         st.caption("No document holds these words, one after the other.")
         return
-    shown = page_of(PAGE, len(rows), ROWS)
+    shown = page_of(Session.texts_document_page, len(rows), ROWS)
     here = [int(rows[at]) for at in shown]
     ids = corpus.table.texts("id", here)
     columns = {
@@ -71,19 +70,19 @@ def _documents(corpus: Corpus, typed: str) -> None:
         "From": corpus.table.texts("source", here),
         "Characters": _lengths(corpus.table, here),
     }
-    key = f"texts-documents-{corpus.digest[:8]}-{hash(typed)}-{shown.start}"
+    this = f"documents-{corpus.digest[:8]}-{hash(typed)}-{shown.start}"
     if columns["Id"] == columns["Title"]:
         del columns["Id"]
     st.dataframe(
         columns,
-        key=key,
+        key=Session.texts_table[this].name,
         hide_index=True,
-        on_select=lambda: _clicked(corpus, key, ids),
+        on_select=lambda: _clicked(corpus, this, ids),
         selection_mode="single-cell",
         height=min(560, 38 + 35 * len(ids)),
         column_config={"Characters": st.column_config.NumberColumn(width=110, format="localized")},
     )
-    pager(PAGE, shown, len(rows), ROWS, "Documents", "Click one to read it.")
+    pager(Session.texts_document_page, shown, len(rows), ROWS, "Documents", "Click one to read it.")
 
 
 def _lengths(table: Table, rows: list[int]) -> list[int]:
@@ -93,11 +92,10 @@ def _lengths(table: Table, rows: list[int]) -> list[int]:
     return pc.utf8_length(table.arrow.column("text").take(rows)).to_pylist()
 
 
-def _clicked(corpus: Corpus, key: str, ids: list[str]) -> None:
-    cells = st.session_state[key]["selection"]["cells"]
-    if cells and cells[0][0] < len(ids):
-        st.session_state[ONE] = (corpus.name, ids[cells[0][0]])
-        begin(CHUNK_PAGE)
+def _clicked(corpus: Corpus, table: str, ids: list[str]) -> None:
+    row = Session.texts_table.row(table, len(ids))
+    if row is not None:
+        session.texts_document, session.texts_chunk_page = (corpus.name, ids[row]), 0
 
 
 def _chunks(corpus: Corpus, typed: str) -> None:
@@ -114,9 +112,7 @@ def _chunks(corpus: Corpus, typed: str) -> None:
 def _one(corpus: Corpus, id: str) -> None:
     """A document, chunk by chunk."""
     document = corpus.row(id)
-    st.button(
-        "All documents", key="texts_back", icon=":material/arrow_back:", type="tertiary", on_click=st.session_state.pop, args=(ONE, None)
-    )
+    st.button("All documents", key="texts_back", icon=":material/arrow_back:", type="tertiary", on_click=Session.texts_document.drop)
     title, source = corpus.table.text("title", document) or id, corpus.table.text("source", document)
     st.subheader(plain(title), anchor=False)
     remove_document(corpus, id)
@@ -144,7 +140,7 @@ def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
 
 
 def _passages(table: Table, rows: Any, typed: str) -> None:
-    shown = page_of(CHUNK_PAGE, len(rows), PASSAGES)
+    shown = page_of(Session.texts_chunk_page, len(rows), PASSAGES)
     for at in shown:
         passage(table, int(rows[at]), typed)
-    pager(CHUNK_PAGE, shown, len(rows), PASSAGES, "Chunks")
+    pager(Session.texts_chunk_page, shown, len(rows), PASSAGES, "Chunks")

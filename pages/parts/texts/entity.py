@@ -9,13 +9,12 @@ from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_texts, relation_names, relation_texts, weights
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
+from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.texts.entity_table import SHOWN
 from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.passage import passage, pattern
 from pages.parts.texts.walking import (
-    NEAR_PAGE,
-    PASSAGE_PAGE,
     communities_of,
     community_title,
     go,
@@ -100,15 +99,15 @@ def _neighbours(graph: Graph, node: int) -> None:
         return
     table, heavy = graph.columns.edges, _weights(graph)[edges]
     order = np.lexsort((neighbours, edges, -heavy, forward if is_tree(graph) else np.zeros(len(edges))))  # in a tree what sums it up first
-    shown = page_of(NEAR_PAGE, len(order), NEIGHBOURS)
+    shown = page_of(Session.texts_near_page, len(order), NEIGHBOURS)
     rows = order[shown.start : shown.stop]
     some = edges[rows]
-    key = f"texts-near-{graph.digest[:8]}-{node}-{shown.start}"
+    this = f"near-{graph.digest[:8]}-{node}-{shown.start}"
 
     def clicked() -> None:
-        cells = st.session_state[key]["selection"]["cells"]
-        if cells and cells[0][0] < len(rows):
-            go(graph, int(neighbours[rows[cells[0][0]]]))
+        row = Session.texts_table.row(this, len(rows))
+        if row is not None:
+            go(graph, int(neighbours[rows[row]]))
 
     columns = {
         "Way": ["→" if ahead else "←" for ahead in forward[rows]] if graph.n_relations > 1 and not is_tree(graph) else [],
@@ -124,7 +123,7 @@ def _neighbours(graph: Graph, node: int) -> None:
     st.markdown(f"**{many(len(order), 'relation')}**")
     st.dataframe(
         {name: values for name, values in columns.items() if any(map(str.strip, map(str, values)))},
-        key=key,
+        key=Session.texts_table[this].name,
         hide_index=True,
         on_select=clicked,
         selection_mode="single-cell",
@@ -134,7 +133,7 @@ def _neighbours(graph: Graph, node: int) -> None:
             "Weight": st.column_config.NumberColumn(width=80, format="%.3g", help="How often, or how strongly, it was told"),
         },
     )
-    pager(NEAR_PAGE, shown, len(order), NEIGHBOURS, "Relations", "Click one to go there.")
+    pager(Session.texts_near_page, shown, len(order), NEIGHBOURS, "Relations", "Click one to go there.")
 
 
 def _picture(graph: Graph, node: int) -> None:
@@ -161,10 +160,10 @@ def _passages(graph: Graph, node: int) -> None:
     if chunks is None or not len(rows_of_node):
         return
     st.markdown(f"**{'Rests on' if of_chunks(graph) else 'Told in'} {many(len(rows_of_node), 'chunk')}**")
-    shown = page_of(PASSAGE_PAGE, len(rows_of_node), PASSAGES)
+    shown = page_of(Session.texts_passage_page, len(rows_of_node), PASSAGES)
     rows = rows_of_node[shown.start : shown.stop].tolist()
     for row in rows:
         passage(chunks, row, "" if of_chunks(graph) else name)
     if not of_chunks(graph) and not any(pattern(name).search(text) for text in chunks.texts("text", rows)):
         st.caption("The name does not stand in these chunks letter by letter: the texts spell it in other ways.")
-    pager(PASSAGE_PAGE, shown, len(rows_of_node), PASSAGES, "Chunks")
+    pager(Session.texts_passage_page, shown, len(rows_of_node), PASSAGES, "Chunks")

@@ -8,6 +8,7 @@ import streamlit as st
 from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_texts
+from pages.parts.shared.session_state import Session
 from pages.parts.texts.walking import go, is_tree, label, levels, of_chunks
 
 SHOWN = 160  # characters of a description
@@ -15,13 +16,13 @@ SHOWN = 160  # characters of a description
 
 def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
     """Draw some nodes; `name` tells the table from others of this graph."""
-    key = f"texts-{name}-{graph.digest[:8]}-{nodes[0]}-{len(nodes)}"
+    this = f"{name}-{graph.digest[:8]}-{nodes[0]}-{len(nodes)}"
     chunk_lists, bare = chunks_of(graph, "nodes"), of_chunks(graph)
 
     def clicked() -> None:
-        cells = st.session_state[key]["selection"]["cells"]
-        if cells and cells[0][0] < len(nodes):
-            go(graph, int(nodes[cells[0][0]]))
+        row = Session.texts_table.row(this, len(nodes))
+        if row is not None:
+            go(graph, int(nodes[row]))
 
     columns = {
         "Name": [label(graph, int(node)) for node in nodes],
@@ -32,7 +33,7 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
     }
     st.dataframe(
         {column: values for column, values in columns.items() if any(values) or column == "Relations"},
-        key=key,
+        key=Session.texts_table[this].name,
         hide_index=True,
         on_select=clicked,
         selection_mode="single-cell",

@@ -10,15 +10,15 @@ import streamlit as st
 from core.graph.names.lookup import names
 from core.graph.store import Graph
 from core.graph.texts import n_chunks
+from pages.parts.shared.session_state import Session, session
 from pages.parts.texts.communities import communities
 from pages.parts.texts.entity import entity
 from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.finding import found
-from pages.parts.texts.paging import begin, page_of, pager
-from pages.parts.texts.walking import COMMUNITIES, ENTITIES, VIEW, is_tree, levels, of_chunks, things, trail
+from pages.parts.texts.paging import page_of, pager
+from pages.parts.texts.walking import COMMUNITIES, ENTITIES, is_tree, levels, of_chunks, things, trail
 
 ROWS = 50
-PAGE, TYPE, TYPED = "texts_entity_page", "texts_type", "texts_name"
 EVERY = "every type"
 SEARCHED, NEAR = 200, 55  # names that a search brings at most, and how near they are at least, of 100
 
@@ -28,7 +28,7 @@ def look(graph: Graph) -> None:
     if not graph.n_nodes:
         st.info("Nothing was found in these texts from which a graph could be made.", icon=":material/hub:")
         return
-    one = st.session_state.get(VIEW, ENTITIES) == ENTITIES and bool(trail(graph))
+    one = session.texts_view != COMMUNITIES and bool(trail(graph))
     if not one:
         _figures(graph)  # what is looked at closely stands higher without them
     if _view(graph) == COMMUNITIES:
@@ -44,9 +44,15 @@ def _view(graph: Graph) -> str:
     table = graph.columns.communities
     if table is None or not len(table):
         return ENTITIES
-    st.session_state.setdefault(VIEW, ENTITIES)
+    if not session.texts_view:
+        session.texts_view = ENTITIES
     return st.segmented_control(
-        "What is looked at", (ENTITIES, COMMUNITIES), key=VIEW, required=True, persist_state="session", label_visibility="collapsed"
+        "What is looked at",
+        (ENTITIES, COMMUNITIES),
+        key=Session.texts_view.name,
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
     )
 
 
@@ -94,15 +100,15 @@ def _entities(graph: Graph) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = st.text_input(
             "Search",
-            key=TYPED,
+            key="texts_name",
             persist_state="session",
             live=True,
             type="search",
             placeholder="Words that stand in the text" if chunks else "Type a name, or a part of one",
             icon=":material/search:",
             label_visibility="collapsed",
-            on_change=begin,
-            args=(PAGE,),
+            on_change=Session.texts_entity_page.put,
+            args=(0,),
             width=420,
         )
         kind = _type(graph)
@@ -113,9 +119,16 @@ def _entities(graph: Graph) -> None:
     if not len(nodes):
         st.caption("No text holds these words, one after the other." if chunks else "No name is near to that. Try another spelling.")
         return
-    shown = page_of(PAGE, len(nodes), ROWS)
+    shown = page_of(Session.texts_entity_page, len(nodes), ROWS)
     entity_table(graph, nodes[shown.start : shown.stop], f"entities-{shown.start}")
-    pager(PAGE, shown, len(nodes), ROWS, things(graph), "Click one to read it." if chunks else "Click one to see where it comes from.")
+    pager(
+        Session.texts_entity_page,
+        shown,
+        len(nodes),
+        ROWS,
+        things(graph),
+        "Click one to read it." if chunks else "Click one to see where it comes from.",
+    )
 
 
 def _named(graph: Graph, typed: str) -> np.ndarray:
@@ -138,17 +151,17 @@ def _type(graph: Graph) -> str | None:
     if len(counted) < 2:
         return None
     words = {EVERY: f"all types  ·  {graph.n_nodes:,}"} | {name: f"{name or 'without a type'}  ·  {n:,}" for name, n in counted.items()}
-    if st.session_state.get(TYPE, EVERY) not in words:
-        st.session_state[TYPE] = EVERY
+    if session.texts_type not in words:
+        session.texts_type = EVERY
     kind = st.selectbox(
         "Type",
         list(words),
-        key=TYPE,
+        key=Session.texts_type.name,
         persist_state="session",
         format_func=words.__getitem__,
         label_visibility="collapsed",
-        on_change=begin,
-        args=(PAGE,),
+        on_change=Session.texts_entity_page.put,
+        args=(0,),
         width=260,
     )
     return None if kind == EVERY else kind

@@ -8,6 +8,7 @@ from core.builds import Build, being_built, status
 from core.builds.catalogue import BY
 from core.builds.shipped import builds_of, ships
 from core.corpus import Corpus
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
 KINDS = {
@@ -38,7 +39,6 @@ WRITERS = {
     "noun-phrases": ("Central sentences", "No language model: the sentences nearest to what all of them say."),
     "llm": ("A language model", "Written anew, which takes far longer."),
 }
-HERE, KIND = "texts_build", "texts_kind"
 
 
 def chosen_build(corpus: Corpus) -> Build:
@@ -54,16 +54,16 @@ def chosen_build(corpus: Corpus) -> Build:
     kind = st.segmented_control(
         "Kind of graph",
         [kind for kind, some in offered.items() if some],
-        key=KIND,
+        key=Session.texts_kind.name,
         required=True,
         persist_state="session",
         format_func=lambda kind: KINDS[kind][0],
     )
     some = sorted(offered[kind], key=lambda one: list(READERS).index(one.extractor) if one.extractor in READERS else len(READERS))
-    key = f"{HERE}-{kind}"
+    here = Session.texts_build[kind]
     ids = [one.id for one in some]
-    if st.session_state.get(key) not in ids:
-        st.session_state[key] = next((one.id for one in some if one in there), ids[0])
+    if here.value not in ids:
+        here.value = next((one.id for one in some if one in there), ids[0])
     st.caption(f"{KINDS[kind][1]}{_ready(built, kind)}")
     chosen = ids[0]
     if len(ids) > 1:
@@ -71,7 +71,7 @@ def chosen_build(corpus: Corpus) -> Build:
         chosen = st.radio(
             "What links them" if kind == "links" else "Who writes the summaries" if kind.startswith("tree") else "Who reads the chunks",
             ids,
-            key=key,
+            key=here.name,
             persist_state="session",
             format_func=lambda id: plain(words[id][0]),
             captions=[plain(words[id][1]) for id in ids],
@@ -82,17 +82,17 @@ def chosen_build(corpus: Corpus) -> Build:
 
 def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) -> None:
     """Where other texts were chosen, or the page was loaded anew, begin with a graph that is being built, else one that is there."""
-    state = st.session_state
-    if state.get("texts_begun") == corpus.name and state.get(KIND) in offered:
+    if session.texts_begun == corpus.name and session.texts_kind in offered:
         return
-    state.texts_begun = corpus.name
-    state[KIND] = built[0].graph if built and state.get(KIND) not in {one.graph for one in built} else state.get(KIND, "tkg")
+    session.texts_begun = corpus.name
+    session.texts_kind = built[0].graph if built and session.texts_kind not in {one.graph for one in built} else session.texts_kind or "tkg"
     for kind, some in offered.items():
         ready = [one.id for one in some if one in built]
-        if ready and state.get(f"{HERE}-{kind}") not in ready:
-            state[f"{HERE}-{kind}"] = ready[0]
+        if ready and Session.texts_build[kind].value not in ready:
+            Session.texts_build[kind].value = ready[0]
     for one in (one for some in offered.values() for one in some if being_built(corpus, one)):
-        state[KIND], state[f"{HERE}-{one.graph}"] = one.graph, one.id
+        session.texts_kind = one.graph
+        Session.texts_build[one.graph].value = one.id
 
 
 def _ready(built: list[Build], kind: str) -> str:

@@ -13,10 +13,8 @@ from core.io.temporary import temporary_folder
 from pages.parts.graphs.upload import saved_upload
 from pages.parts.shared.people import barred
 from pages.parts.shared.question_file import Chosen, choose_questions
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
-
-SAID = "texts_questions_said"  # what came of the last file: a sentence, and those on what does not fit
-ROUND = "texts_questions_round"
 
 
 def bring_known(here: str) -> None:
@@ -28,7 +26,7 @@ def bring_known(here: str) -> None:
     st.write("Compare offers them, and Evaluate counts by them.")
     if corpus.sets:
         st.caption(plain("Here already: " + ", ".join(f"{title} ({len(corpus.questions(name)):,})" for name, title in corpus.sets.items())))
-    _, chosen = choose_questions(f"texts_questions-{st.session_state.get(ROUND, 0)}", documents=True)
+    _, chosen = choose_questions(f"texts_questions-{session.texts_questions_round}", documents=True)
     if chosen and st.button("Keep these questions", key="texts_questions_keep", type="primary", icon=":material/quiz:"):
         _keep(corpus.name, chosen)
     _said(corpus.name)
@@ -45,14 +43,14 @@ def _keep(name: str, chosen: Chosen) -> None:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     with_answers = f"{brought.answered:,} with known answers, {brought.gold:,} with gold documents"
-    st.session_state[SAID] = (name, f"{many(brought.number, 'question')} kept, {with_answers}.", brought.notes)
-    st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
+    session.texts_said = (name, f"{many(brought.number, 'question')} kept, {with_answers}.", brought.notes)
+    session.texts_questions_round += 1
     st.rerun()
 
 
 def _said(name: str) -> None:
     """What came of the last file, while the same texts are looked at."""
-    of, sentence, notes = st.session_state.get(SAID, ("", "", ()))
+    of, sentence, notes = session.texts_said
     if of != name:
         return
     st.success(plain(sentence), icon=":material/check_circle:")

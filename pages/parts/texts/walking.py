@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from core.graph.columns import Rows, Table
 from core.graph.store import Graph
 from core.graph.texts import leaves
-from pages.parts.texts.paging import begin
+from pages.parts.shared.session_state import session
 from pages.parts.texts.passage import where
 
 ENTITIES, COMMUNITIES = "Entities", "Communities"
-VIEW = "texts_view"  # where in the session stands which of both is looked at
-NEAR_PAGE, PASSAGE_PAGE, MEMBER_PAGE = "texts_near_page", "texts_passage_page", "texts_member_page"
 LONGEST = 40  # characters of a name on a button
 
 
 def trail(graph: Graph) -> list[int]:
     """The entities that were looked at one after the other, the present one last."""
-    return st.session_state.setdefault("texts_trails", {}).setdefault(graph.digest, [])
+    return session.texts_trails.setdefault(graph.digest, [])
 
 
 def go(graph: Graph, node: int) -> None:
@@ -28,9 +24,8 @@ def go(graph: Graph, node: int) -> None:
         del been[been.index(node) + 1 :]
     else:
         been.append(node)
-    st.session_state[VIEW] = ENTITIES
-    begin(NEAR_PAGE)
-    begin(PASSAGE_PAGE)
+    session.texts_view = ENTITIES
+    session.texts_near_page = session.texts_passage_page = 0
 
 
 def of_chunks(graph: Graph) -> bool:
@@ -66,14 +61,13 @@ def label(graph: Graph, node: int) -> str:
 
 def way_down(graph: Graph) -> list[int]:
     """The rows of the communities that were opened one within the other."""
-    return st.session_state.setdefault("texts_communities", {}).setdefault(graph.digest, [])
+    return session.texts_communities.setdefault(graph.digest, [])
 
 
 def open_community(graph: Graph, way: list[int]) -> None:
     """Open the last of some communities that lie one within the other; all are closed where there is none."""
     way_down(graph)[:] = way
-    st.session_state[VIEW] = COMMUNITIES
-    begin(MEMBER_PAGE)
+    session.texts_view, session.texts_member_page = COMMUNITIES, 0
 
 
 def communities_of(graph: Graph, node: int) -> list[int]:

@@ -106,7 +106,7 @@ def test_a_search_that_was_cancelled_goes_on_and_one_of_another_server_is_told(a
     at.multiselect(key="search_kinds").set_value(["published"])
     at.multiselect(key=next(one.key for one in at.multiselect if one.label == "Unseen questions")).set_value([])
     send(at)
-    name = at.session_state[searching.LAST]
+    name = at.session_state["search_last"]
     job = searching.engine().evaluations.get(f"search-{name}")
     job.status = CANCELLED
     at.run()
