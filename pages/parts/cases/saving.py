@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.case_adapter import finished
-from core.cases import save, tags
+from core.cases import get, save, tags
 from core.engine import Comparison
 from core.errors import HopscopeError
 from pages.parts.shared.session_state import Session, session
@@ -18,7 +18,7 @@ from pages.parts.shared.text import plain
 def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None:
     """A popover that keeps the comparison with notes and tags; `link` are the query parameters that ask it again."""
     with st.popover("Save"):
-        if session.saved_case[0] == key:
+        if session.saved_case[0] == key and _there(session.saved_case[1]):
             st.caption("Saved. It opens without the graph and without any model.")
             st.page_link(
                 "pages/cases.py", label="Open it on Cases", icon=":material/bookmarks:", query_params={"case": session.saved_case[1]}
@@ -36,6 +36,14 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
         st.button("Save as case", key="save_case", type="primary", on_click=_save, args=(key, comparison, dict(link)))
         if trouble := Session.case_trouble.take():
             st.error(plain(trouble))
+
+
+def _there(case: str) -> bool:
+    """Whether a case was not deleted since."""
+    try:
+        return bool(get(case))
+    except HopscopeError:
+        return False
 
 
 def _save(key: str, comparison: Comparison, link: dict[str, Any]) -> None:

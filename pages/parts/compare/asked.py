@@ -118,6 +118,7 @@ def _fill(link: Link) -> None:
     session.hops = asked.hops if asked is not None else None
     session.lanes, session.seed, session.model, session.reader = list(link.lanes), link.seed, link.model, link.reader
     session.lanes_for = link.source.kind
+    del session.choosing
 
 
 def show_case(case: Case, model: bool = True) -> None:

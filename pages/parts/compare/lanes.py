@@ -169,7 +169,8 @@ def _use(lane: int, spec: str, beside: bool = False) -> None:
 
 def changed(lanes: list[str]) -> None:
     """Take other lanes and ask; what is on the screen is taken over (`edited`), so that only those run that are new."""
-    session.lanes, session.submitted, session.edited = lanes, True, True
+    session.lanes, session.edited = lanes, True
+    session.submit()
 
 
 def insert(lane: int, spec: str) -> None:

@@ -239,12 +239,13 @@ def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> N
             if st.button("Save", key="search_save", type="primary"):
                 notes = f"Found by a search on {config.tuning.set} for {config.quality} under {config.budget:g} {config.cost} a question."
                 instance = said(lambda: save(name, point.line, notes))
-                session.search_saved = instance.title if instance else ""
+                session.search_saved = (repr(point.line), instance.title if instance else "")
                 if instance:
                     st.rerun()  # the methods to compare are above and were drawn without it
         drawn = (planned.unseen or config.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
         link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, drawn.address, model=False)
         st.link_button("Open in Compare", link.address("./"), icon=":material/view_column:", help="In a new tab, on an unseen question.")
-    if session.search_saved:
-        st.success(plain(f"Saved as “{session.search_saved}”. It stands under “{saved()}” wherever a method is chosen."))
+    line, title = session.search_saved
+    if title and line == repr(point.line):
+        st.success(plain(f"Saved as “{title}”. It stands under “{saved()}” wherever a method is chosen."))

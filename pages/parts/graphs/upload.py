@@ -177,6 +177,6 @@ def _progress(job: Job) -> None:
 
 
 def _open(name: str) -> None:
-    session.source = GraphSource(name)
+    session.choose(GraphSource(name))
     del session.upload_job
     st.query_params.clear()

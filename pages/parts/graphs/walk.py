@@ -31,7 +31,7 @@ def go(graph: Any, node: int) -> None:
         del been[been.index(node) + 1 :]
     else:
         been.append(node)
-    session.walk_page, session.walk_filter, session.walk_search = 0, EVERY, ""
+    Session.walk_page[graph.digest].value, Session.walk_filter[graph.digest].value, session.walk_search = 0, EVERY, ""
     st.query_params["entity"] = graph.node_name(node)
 
 
@@ -126,12 +126,12 @@ def _here(graph: Any, node: int) -> None:
     chosen = _filter(graph, step_codes)
     chosen_edges = np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(step_codes == chosen)
     pages = max(1, -(-len(chosen_edges) // PAGE))
-    page = min(session.walk_page, pages - 1)
+    page = min(Session.walk_page[graph.digest].value, pages - 1)
     rows = chosen_edges[page * PAGE : (page + 1) * PAGE]
     around = neighbours[chosen_edges[page * PAGE :]]
     _picture(graph, node, around[: ROOM * 4], len(np.setdiff1d(neighbours[chosen_edges], [node])))
     _table(graph, neighbours[rows], edges[rows], forward[rows])
-    _pager(page, pages, len(chosen_edges))
+    _pager(graph, page, pages, len(chosen_edges))
 
 
 def _filter(graph: Any, step_codes: np.ndarray) -> int:
@@ -140,16 +140,17 @@ def _filter(graph: Any, step_codes: np.ndarray) -> int:
     words = {EVERY: f"all relations · {len(step_codes):,} steps"}
     for step_code, size in sorted(zip(found.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0])):
         words[step_code] = f"{'←' if step_code % 2 else '→'} {graph.relation_names[step_code // 2]} · {size:,}"
-    if session.walk_filter not in words:
-        session.walk_filter = EVERY
+    here = Session.walk_filter[graph.digest]
+    if here.value not in words:
+        here.value = EVERY
     return st.selectbox(
         "Relation",
         list(words),
-        key=Session.walk_filter.name,
+        key=here.name,
         persist_state="session",
         format_func=words.__getitem__,
         label_visibility="collapsed",
-        on_change=Session.walk_page.put,
+        on_change=Session.walk_page[graph.digest].put,
         args=(0,),
         width=420,
     )
@@ -168,8 +169,8 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
 
 def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
     """The steps of one page; a click on one walks there."""
-    here = trail(graph)[-1]
-    this = f"{graph.digest[:8]}-{here}-{session.walk_filter}-{session.walk_page}"
+    here, listed = trail(graph)[-1], f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}"
+    this = f"{graph.digest[:8]}-{here}-{listed}"
 
     def clicked() -> None:
         row = Session.walk_table.row(this, len(neighbours))
@@ -195,7 +196,7 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
     )
 
 
-def _pager(page: int, pages: int, steps: int) -> None:
+def _pager(graph: Any, page: int, pages: int, steps: int) -> None:
     """Which steps are shown, and the buttons to the others."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(
@@ -211,7 +212,7 @@ def _pager(page: int, pages: int, steps: int) -> None:
                     key=f"walk-{words}",
                     icon=f":material/{icon}:",
                     disabled=off,
-                    on_click=Session.walk_page.put,
+                    on_click=Session.walk_page[graph.digest].put,
                     args=(to,),
                 )
 

@@ -48,6 +48,6 @@ def _ask(known: QuestionSet, graph: str) -> None:
 
 
 def _evaluate(known: QuestionSet, graph: str) -> None:
-    session.source = GraphSource(graph)
+    session.choose(GraphSource(graph))
     session.evaluate_sets = [known.name]
     session.led_on = ("pages/evaluate.py", {"graph": graph})

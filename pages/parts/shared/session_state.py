@@ -197,7 +197,7 @@ class Session:
     evaluate_drawn: Key[tuple[int, float]] = Key((0, 0.0), "Of a working run, the answers that its figures were drawn of, and when.")
     evaluation_open: Made[Comparison] = Made("The comparison of a question of a run, by run, question and lanes.")
     search_last: Key[str] = Key("", "The search for a method that was sent last in this session.")
-    search_saved: Key[str] = Key("", "The title under which the best method of a search was saved.")
+    search_saved: Key[tuple[str, str]] = Key(("", ""), "The line of a search that was saved last, and its title.")
 
     # Texts
     texts_corpus: Widget[str] = Widget("", "The documents that are looked at; set by an address, the sidebar, or files that were read.")
@@ -219,9 +219,9 @@ class Session:
     texts_type: Widget[str] = Widget("every type", "The type of entities that are listed.")
     texts_what: Widget[str] = Widget("", "Whether documents or chunks are listed.")
     texts_document: Key[tuple[str, str] | None] = Key(None, "The document that was opened, with its corpus.")
-    texts_document_page: Key[int] = Key(0, "The page of the list of documents.")
-    texts_chunk_page: Key[int] = Key(0, "The page of the list of chunks.")
-    texts_entity_page: Key[int] = Key(0, "The page of the table of entities.")
+    texts_document_page: Keys[int] = Keys(0, "The page of the list of documents, by corpus.")
+    texts_chunk_page: Keys[int] = Keys(0, "The page of the list of chunks, by corpus.")
+    texts_entity_page: Keys[int] = Keys(0, "The page of the table of entities, by graph.")
     texts_near_page: Key[int] = Key(0, "The page of an entity's relations.")
     texts_passage_page: Key[int] = Key(0, "The page of an entity's chunks.")
     texts_member_page: Key[int] = Key(0, "The page of a community's entities.")
@@ -233,8 +233,8 @@ class Session:
     # Graphs
     trails: Key[dict[str, list[int]]] = Key(dict, "The way that was walked, by digest of the graph.")
     walk_search: Widget[str] = Widget("", "What is typed to find an entity; emptied by a step.")
-    walk_filter: Widget[int] = Widget(-1, "The relation and direction of the steps that are listed, as a number; -1 for all.")
-    walk_page: Key[int] = Key(0, "The page of the table of steps.")
+    walk_filter: Keys[int] = Keys(-1, "The relation and direction of the steps that are listed, as a number, -1 for all; by graph.")
+    walk_page: Keys[int] = Keys(0, "The page of the table of steps, by graph.")
     walk_refused: Key[tuple[str, str] | None] = Key(None, "The graph, and the entity of an address that is not in it.")
     walk_picture: Widget[Any] = Widget(None, "The picture of a neighbourhood: `walk` is the entity that was clicked.")
     walk_table: Cells = Cells(None, "The table of steps, by where it is and what it lists.")
@@ -257,6 +257,12 @@ class Session:
     def submit(self) -> None:
         """Ask the question in the bar in this run, where there is one."""
         self.submitted = bool(self.question.strip())
+
+    def choose(self, source: Source) -> None:
+        """Choose another source, as a callback; the question of the former one is forgotten."""
+        if source != self.source:
+            self.source = source
+            self.begin_anew()
 
     def begin_anew(self) -> None:
         """Forget the question and what was found, as where another source is chosen."""

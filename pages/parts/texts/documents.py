@@ -9,7 +9,7 @@ import streamlit as st
 from core.builds import chosen
 from core.corpus import Corpus
 from core.graph.columns import Table
-from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.texts.bringing import remove_document
 from pages.parts.texts.chosen import about, awaited
@@ -37,6 +37,7 @@ def documents(corpus: Corpus) -> None:
             icon=":material/search:",
             label_visibility="collapsed",
             on_change=_anew,
+            args=(corpus,),
             width=420,
         )
         what = st.segmented_control(
@@ -48,12 +49,14 @@ def documents(corpus: Corpus) -> None:
             persist_state="session",
             label_visibility="collapsed",
             on_change=_anew,
+            args=(corpus,),
         )
     (_documents if what == WHAT[0] else _chunks)(corpus, " ".join(typed.split()))
 
 
-def _anew() -> None:
-    session.texts_document_page = session.texts_chunk_page = 0
+def _anew(corpus: Corpus) -> None:
+    for page in (Session.texts_document_page, Session.texts_chunk_page):
+        page[corpus.name].value = 0
 
 
 def _documents(corpus: Corpus, typed: str) -> None:
@@ -61,7 +64,7 @@ def _documents(corpus: Corpus, typed: str) -> None:
     if not len(rows):
         st.caption("No document holds these words, one after the other.")
         return
-    shown = page_of(Session.texts_document_page, len(rows), ROWS)
+    shown = page_of(Session.texts_document_page[corpus.name], len(rows), ROWS)
     here = [int(rows[at]) for at in shown]
     ids = corpus.table.texts("id", here)
     columns = {
@@ -82,7 +85,7 @@ def _documents(corpus: Corpus, typed: str) -> None:
         height=min(560, 38 + 35 * len(ids)),
         column_config={"Characters": st.column_config.NumberColumn(width=110, format="localized")},
     )
-    pager(Session.texts_document_page, shown, len(rows), ROWS, "Documents", "Click one to read it.")
+    pager(Session.texts_document_page[corpus.name], shown, len(rows), ROWS, "Documents", "Click one to read it.")
 
 
 def _lengths(table: Table, rows: list[int]) -> list[int]:
@@ -95,7 +98,7 @@ def _lengths(table: Table, rows: list[int]) -> list[int]:
 def _clicked(corpus: Corpus, table: str, ids: list[str]) -> None:
     row = Session.texts_table.row(table, len(ids))
     if row is not None:
-        session.texts_document, session.texts_chunk_page = (corpus.name, ids[row]), 0
+        session.texts_document, Session.texts_chunk_page[corpus.name].value = (corpus.name, ids[row]), 0
 
 
 def _chunks(corpus: Corpus, typed: str) -> None:
@@ -104,7 +107,7 @@ def _chunks(corpus: Corpus, typed: str) -> None:
         return
     rows = found(f"chunks of {corpus.digest}", typed, ("text", "title"), table) if typed else range(len(table))
     if len(rows):
-        _passages(table, rows, typed)
+        _passages(Session.texts_chunk_page[corpus.name], table, rows, typed)
     else:
         st.caption("No chunk holds these words, one after the other.")
 
@@ -122,7 +125,7 @@ def _one(corpus: Corpus, id: str) -> None:
     parts = [id if id != title else "", source if source not in (id, title) else "", many(len(table), "chunk")]
     st.caption(plain("  ·  ".join(filter(None, parts))))
     if len(table):
-        _passages(table, range(len(table)), "")
+        _passages(Session.texts_chunk_page[corpus.name], table, range(len(table)), "")
     else:
         st.caption("There is no text in this document.")
 
@@ -139,8 +142,8 @@ def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
     return job.result
 
 
-def _passages(table: Table, rows: Any, typed: str) -> None:
-    shown = page_of(Session.texts_chunk_page, len(rows), PASSAGES)
+def _passages(page: Key[int], table: Table, rows: Any, typed: str) -> None:
+    shown = page_of(page, len(rows), PASSAGES)
     for at in shown:
         passage(table, int(rows[at]), typed)
-    pager(Session.texts_chunk_page, shown, len(rows), PASSAGES, "Chunks")
+    pager(page, shown, len(rows), PASSAGES, "Chunks")

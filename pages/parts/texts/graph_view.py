@@ -107,7 +107,7 @@ def _entities(graph: Graph) -> None:
             placeholder="Words that stand in the text" if chunks else "Type a name, or a part of one",
             icon=":material/search:",
             label_visibility="collapsed",
-            on_change=Session.texts_entity_page.put,
+            on_change=Session.texts_entity_page[graph.digest].put,
             args=(0,),
             width=420,
         )
@@ -119,10 +119,10 @@ def _entities(graph: Graph) -> None:
     if not len(nodes):
         st.caption("No text holds these words, one after the other." if chunks else "No name is near to that. Try another spelling.")
         return
-    shown = page_of(Session.texts_entity_page, len(nodes), ROWS)
+    shown = page_of(Session.texts_entity_page[graph.digest], len(nodes), ROWS)
     entity_table(graph, nodes[shown.start : shown.stop], f"entities-{shown.start}")
     pager(
-        Session.texts_entity_page,
+        Session.texts_entity_page[graph.digest],
         shown,
         len(nodes),
         ROWS,
@@ -160,7 +160,7 @@ def _type(graph: Graph) -> str | None:
         persist_state="session",
         format_func=words.__getitem__,
         label_visibility="collapsed",
-        on_change=Session.texts_entity_page.put,
+        on_change=Session.texts_entity_page[graph.digest].put,
         args=(0,),
         width=260,
     )

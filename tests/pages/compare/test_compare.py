@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.cases.examples import demo
 from core.io.home import ROOT
 from core.sources import GraphSource
+from pages.parts.compare.permalink import case_link
 from pages.parts.shared.session import engine
 
 PAGE = str(ROOT / "pages" / "compare.py")
@@ -34,6 +36,26 @@ def test_the_first_page_shows_a_finished_comparison_without_a_job(movies):
     at.button(key="own").click().run()
     assert not at.exception and at.text_input(key="question").value == "" and not at.session_state["entities"]
     assert any(button.key and button.key.startswith("first-") for button in at.button)
+
+
+def test_a_lane_that_is_changed_before_the_first_question_asks_nothing(movies):
+    at = opened(llm="0", lane=[FAST, "lego-1"])
+    at.session_state["choosing"] = (0, "step")
+    at.run()
+    next(one for one in at.number_input if one.label == "Hops").set_value(2).run()
+    next(one for one in at.button if one.label == "Change this lane").click().run()
+    assert not at.exception and not at.error and at.session_state["lanes"][0] == FAST.replace("hops=1", "")
+
+
+def test_a_dialog_left_open_is_closed_by_an_address(movies):
+    at = opened(llm="0", q=QUESTION, lane=[FAST, "lego-1"])
+    at.session_state["choosing"] = (1, "step")
+    at.run()
+    dialog = lambda: [one for one in at.button if one.label == "Change this lane"]
+    assert dialog()
+    at.session_state["wanted"] = case_link(demo()[0])
+    at.run()
+    assert not at.exception and not dialog()
 
 
 def test_a_link_asks_at_once_and_brings_the_known_answers(movies):

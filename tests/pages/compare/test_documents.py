@@ -90,12 +90,25 @@ def test_a_changed_answer_is_asked_with():
     assert job(at).comparison.ask.question.answers == ("1844", "1989")
 
 
+def test_a_case_that_was_deleted_since_can_be_saved_again():
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE], **OWN)
+    job(at)
+    at.run()
+    at.button(key="save_case").click().run()
+    first = at.session_state["saved_case"][1]
+    delete(first)
+    at.run().button(key="save_case").click().run()
+    assert not at.error and at.session_state["saved_case"][1] != first
+    delete(at.session_state["saved_case"][1])
+
+
 def test_a_saved_case_opens_as_it_was_once_the_corpus_is_gone():
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, WIDE], **OWN)
     job(at)
     at.run()
     at.button(key="save_case").click().run()
     key = at.session_state["saved_case"][1]
+    assert not any(one.key == "save_case" for one in at.button)
     remove_corpus(NAME)
     try:
         saved = AppTest.from_file(str(ROOT / "pages" / "cases.py"), default_timeout=120)

@@ -72,6 +72,21 @@ def test_the_first_page_shows_a_picture_of_the_graph(own):
     assert not re.search("<(?!/?(div|span)\\b)", legend(graph, chosen, False))
 
 
+def test_each_graph_has_its_own_filter_and_page_of_steps(own):
+    build([("Hub", "is near", f"Place {i:03}") for i in range(120)], own / "graphs" / "others", "others", "both")
+    at = opened(entity="Hub")
+    at.selectbox(key=next(one.key for one in at.selectbox if one.label == "Relation")).select_index(1).run()
+    button(at, "Later").click().run()
+    assert any("Steps 51 to 100 of 10,000" in one.value for one in at.caption)
+    at.session_state.source, at.query_params["entity"] = GraphSource("others"), "Hub"
+    at.run()
+    assert not at.exception and any("Steps 1 to 50 of 120" in one.value for one in at.caption)
+    assert next(one for one in at.selectbox if one.label == "Relation").value == -1
+    at.session_state.source = GraphSource("walked")
+    at.run()
+    assert any("Steps 51 to 100 of 10,000" in one.value for one in at.caption)  # as it was left
+
+
 def test_a_very_large_graph_is_counted_when_asked(own, monkeypatch):
     monkeypatch.setattr(shape, "MANY", 100)
     at = opened()
@@ -93,7 +108,7 @@ def test_a_hub_pages_quickly(own):
 
 def test_the_filter_keeps_one_relation(own):
     at = opened(entity="Hub")
-    choice = next(s for s in at.selectbox if s.key == "walk_filter")
+    choice = next(s for s in at.selectbox if s.label == "Relation")
     assert [label.split(" · ")[1] for label in choice.options] == ["10,001 steps", "10,000", "1"]
     choice.select_index(2).run()
     assert list(at.dataframe[0].value["Way"]) == ["←"]
@@ -176,8 +191,10 @@ def test_a_file_becomes_a_graph(own):
             break
         time.sleep(0.1)
     assert "my\\-films\\-1" in at.success[0].value
+    at.session_state["question"], at.session_state["job"], at.session_state["settled"] = "who?", "of the graph before", ("who?", True, True)
     button(at, "Open it").click().run()
     assert at.session_state["source"] == GraphSource("my-films-1")
+    assert at.session_state["question"] == "" and "job" not in at.session_state and "settled" not in at.session_state
     assert [metric.value for metric in at.metric] == ["3", "2", "1"]
     with pytest.raises(BadInput, match="already a graph"):
         free_name("My films 1")

@@ -11,7 +11,8 @@ from core.builds import build, find, open_graph, status
 from core.builds.fact_store import FactStore
 from core.builds.shipped import NAME
 from core.builds.shipping import ship
-from core.corpus import Document
+from core.corpus import Document, write
+from core.corpus.catalogue import corpora_folder
 from core.models.chat.saved_replies import SavedReplies
 from pages.parts.shared.session import engine
 from pages.parts.texts import building
@@ -50,6 +51,17 @@ def test_an_entity_shows_the_sentences_it_came_from(small):
     assert "Anna Berg" in texts(at) and shown.count("<mark") == 2 and "page 3" in shown
     assert "The &lt;b&gt;ship&lt;/b&gt;" in shown and "<b>ship" not in shown
     assert "Turku" in list(at.dataframe[0].value["Related to"])
+
+
+def test_each_corpus_is_listed_from_its_first_page(small):
+    many = tuple(Document(f"d{i:03}", f"Text {i} of Turku.") for i in range(120))
+    for name in ("one", "other"):
+        write(corpora_folder() / name, many, name)
+    at = opened("one", texts_open=":material/description: Documents")
+    button(at, "Later").click().run()
+    assert "Documents 51 to 100 of 120" in texts(at)
+    at.selectbox(key="texts_corpus").set_value("other").run()
+    assert not at.exception and "Documents 1 to 50 of 120" in texts(at)
 
 
 def test_documents_are_found_by_their_words_and_shown_as_text(small):
