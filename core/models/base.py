@@ -22,6 +22,12 @@ class Encoder(Protocol):
         ...
 
 
+def question_vectors(encoder: Encoder, questions: Sequence[str], check: Callable[[], None] | None = None) -> np.ndarray:
+    """As `encoder.encode`, of questions: some encoders were trained with another prompt before these than before texts."""
+    encode = getattr(encoder, "encode_questions", encoder.encode)
+    return encode(questions, check)
+
+
 @dataclass(frozen=True, eq=False)
 class Choice:
     """What a chooser picked of `n` candidates: positions in the candidate list, best first.

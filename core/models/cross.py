@@ -6,7 +6,7 @@ import importlib.util
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from cachetools import LRUCache
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
 from core.models.base import Task
+from core.models.batches import Batches
 from core.models.change import changed, read
 from core.models.chat.turns import Turn, in_turn
 from core.models.device import computes_in_bfloat16, device
@@ -28,7 +29,8 @@ REMEMBERED = 10_000  # pairs of a question and a text whose hidden states are ke
 class PairScorer(Scoring):
     """A cross-encoder over `weights`, a local folder or a name on the model hub. Loads when first used.
 
-    Scores are the raw numbers of the last layer. Distinct candidates are read once each, longest first as the library does.
+    Scores are the raw numbers of the last layer. Distinct candidates are read once each, the longest first. `batch` pairs are read at once
+    on a processor; on a graphics card its memory decides (core.models.batches).
     """
 
     package, install = "", ""
@@ -36,6 +38,7 @@ class PairScorer(Scoring):
     def __init__(self, weights: str, name: str, batch: int = 64, max_tokens: int = 512):
         self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
         self._model: Any = None
+        self._batches: Batches
         self._lock, self._lookup = Turn(), threading.Lock()
         self._cached: LRUCache[tuple[str, str], tuple[np.ndarray, float]] = LRUCache(REMEMBERED)
 
@@ -52,18 +55,18 @@ class PairScorer(Scoring):
         if not len(texts):
             return np.zeros(0)
         unique = list(dict.fromkeys(texts))
-        advance, numbers = Advance(f"Ranking {counted(len(texts), task.unit)}", len(unique)), []
+        advance, best = Advance(f"Ranking {counted(len(texts), task.unit)}", len(unique)), (-np.inf, "")
+        known: dict[str, float] = {}
 
         def read() -> None:
-            model = self._engine()
-            for start in range(0, len(unique), self.batch):
-                if task.check:
-                    task.check()
-                numbers.extend(self._numbers(model, [(task.query, text) for text in unique[start : start + self.batch]]))
-                advance(len(numbers), unique[int(np.argmax(numbers))])
+            nonlocal best
+            for part, numbers in self._read(task, unique, lambda net, given: self._numbers(net, given)):
+                known.update(zip(part, numbers.tolist(), strict=True))
+                top = int(np.argmax(numbers))
+                best = max(best, (float(numbers[top]), part[top]), key=lambda pair: pair[0])
+                advance(len(known), best[1])
 
         in_turn(self._lock, read, task.check)
-        known = dict(zip(unique, numbers, strict=True))
         return np.array([known[text] for text in texts], dtype=np.float64)
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
@@ -75,15 +78,12 @@ class PairScorer(Scoring):
         advance = Advance(f"Reading {counted(len(texts), task.unit)}", len(missing))
 
         def read() -> None:
-            net, tokenizer = self._parts(self._engine())
-            for start in range(0, len(missing), self.batch):
-                if task.check:
-                    task.check()
-                part, begun = missing[start : start + self.batch], time.perf_counter()
-                states = self._states(net, tokenizer, task.query, part)
+            done, begun = 0, time.perf_counter()
+            for part, states in self._read(task, missing, lambda net, given: self._states(net, given)):
                 self._remember(task.query, part, states, time.perf_counter() - begun)
                 rows.update(zip(part, states, strict=True))
-                advance(start + len(part), part[0])
+                done, begun = done + len(part), time.perf_counter()
+                advance(done, part[0])
 
         if missing:
             in_turn(self._lock, read, task.check)
@@ -111,16 +111,40 @@ class PairScorer(Scoring):
         """The layers behind the hidden states. Raises as `hidden`."""
         return torch_head(self._parts(self._engine())[0], self.name)[1]
 
-    def _states(self, net: Any, tokenizer: Any, query: str, texts: list[str]) -> np.ndarray:
-        """float32 [n, d]: what reaches the head of the network for each text."""
+    def _read(self, task: Task, texts: list[str], of: Callable[[Any, Any], np.ndarray]) -> Iterator[tuple[list[str], np.ndarray]]:
+        """Batches of the texts with what `of` gives for the network and a batch of pairs, long ones first."""
+        net, tokenizer = self._parts(self._engine())
+        codes = self._codes(tokenizer, task.query, texts)
+
+        def read(rows: list[int]) -> np.ndarray:
+            if task.check:
+                task.check()
+            padded = tokenizer.pad({key: [values[row] for row in rows] for key, values in codes.items()}, return_tensors="pt")
+            return of(net, padded.to(net.device))
+
+        for rows, found in self._batches.run([len(ids) for ids in codes["input_ids"]], read):
+            yield [texts[row] for row in rows], found
+
+    def _codes(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
+        """The question and each text in tokens, as the network takes them."""
+        return dict(tokenizer([query] * len(texts), texts, truncation=True, max_length=self.max_tokens))
+
+    def _numbers(self, net: Any, given: Any) -> np.ndarray:
+        """float64 [n]: the last number of each pair."""
         import torch
 
-        pairs = tokenizer([query] * len(texts), texts, truncation=True, max_length=self.max_tokens, padding=True, return_tensors="pt")
+        with torch.inference_mode():
+            return net(**given).logits[:, -1].double().cpu().numpy()
+
+    def _states(self, net: Any, given: Any) -> np.ndarray:
+        """float32 [n, d]: what reaches the head of the network for each pair."""
+        import torch
+
         tap, caught = torch_head(net, self.name)[0], []
-        hook = tap.register_forward_pre_hook(lambda module, given: caught.append(given[0].detach()))
+        hook = tap.register_forward_pre_hook(lambda module, inside: caught.append(inside[0].detach()))
         try:
             with torch.inference_mode():
-                net.eval()(**pairs.to(net.device))
+                net(**given)
         finally:
             hook.remove()
         states = caught[0][:, 0] if caught[0].dim() == 3 else caught[0]
@@ -138,7 +162,7 @@ class PairScorer(Scoring):
             if importlib.util.find_spec(self.package) is None:
                 raise ModelUnavailable(f"{self.name} needs a library; get it with: pip install {self.install}")
             try:
-                self._model = self._load()
+                model = self._load()
             except (OSError, ValueError) as error:
                 where = "this folder" if Path(self.weights).exists() else "this computer or the model hub"
                 raise ModelUnavailable(
@@ -147,19 +171,22 @@ class PairScorer(Scoring):
                 ) from error
             except RuntimeError as error:
                 raise ModelFailed(f"{self.name} could not be loaded: {shorten(str(error), 200)}") from error
+            net, _ = self._parts(model)
+            net.eval()
+            self._batches, self._model = Batches(str(net.device), self.batch), model
         return self._model
 
     @abstractmethod
     def _load(self) -> Any:
         """The model, loaded."""
 
-    @abstractmethod
-    def _numbers(self, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
-        """The last layer's number of each pair."""
-
 
 class FlagReranker(PairScorer):
-    """bge-reranker and its kin through FlagEmbedding: half precision on a graphics card, full precision on a processor."""
+    """bge-reranker and its kin through FlagEmbedding, in half precision on a graphics card.
+
+    It gives tokenizer and network, and says how pairs are cut. Its own loop is not used: it reads the first batch of each call twice, to
+    find its size, and goes through every pair in Python.
+    """
 
     package, install = "FlagEmbedding", "FlagEmbedding"
 
@@ -167,31 +194,32 @@ class FlagReranker(PairScorer):
         from FlagEmbedding import FlagReranker as Reranker
 
         place = device()
-        return Reranker(self.weights, use_fp16=place != "cpu", devices=place, batch_size=self.batch, max_length=self.max_tokens)
+        model = Reranker(self.weights, use_fp16=place != "cpu", devices=place, batch_size=self.batch, max_length=self.max_tokens)
+        (model.model.half() if place != "cpu" else model.model).to(place)
+        return model
 
-    def _numbers(self, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
-        return [float(n) for n in np.atleast_1d(model.compute_score(pairs))]
+    def _codes(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
+        """As FlagEmbedding cuts them: a question to three quarters of what is read, and then the text alone."""
+        asked, most = tokenizer(query, add_special_tokens=False)["input_ids"], self.max_tokens * 3 // 4
+        query = query if len(asked) <= most else tokenizer.decode(asked[:most], skip_special_tokens=False)
+        return dict(tokenizer([query] * len(texts), texts, truncation="only_second", max_length=self.max_tokens))
 
     def _parts(self, model: Any) -> tuple[Any, Any]:
-        place = device()
-        return (model.model.half() if place != "cpu" else model.model).to(place), model.tokenizer
+        return model.model, model.tokenizer
 
 
 class CrossEncoder(PairScorer):
-    """Any cross-encoder that sentence-transformers reads."""
+    """Any cross-encoder that sentence-transformers reads, in half precision on a graphics card."""
 
     package, install = "sentence_transformers", "sentence-transformers"
 
     def _load(self) -> Any:
+        import torch
         from sentence_transformers import CrossEncoder as Reranker
 
-        return Reranker(self.weights, max_length=self.max_tokens, device=device())
-
-    def _numbers(self, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
-        import torch
-
-        numbers = model.predict(pairs, batch_size=self.batch, activation_fn=torch.nn.Identity(), show_progress_bar=False)
-        return [float(n) for n in np.asarray(numbers, dtype=np.float64).reshape(len(pairs), -1)[:, -1]]
+        place = device()
+        precision = torch.float32 if place == "cpu" else torch.float16
+        return Reranker(self.weights, max_length=self.max_tokens, device=place, model_kwargs={"dtype": precision})
 
     def _parts(self, model: Any) -> tuple[Any, Any]:
         from transformers import PreTrainedModel
@@ -215,21 +243,23 @@ class ChangedEncoder(CrossEncoder):
         from sentence_transformers import CrossEncoder as Reranker
 
         transformers.utils.logging.set_verbosity_error()  # which would tell that the head begins anew
-        model = Reranker(self.weights, num_labels=1, max_length=self.max_tokens, device=device())
+        place = device()
+        model = Reranker(self.weights, num_labels=1, max_length=self.max_tokens, device=place)
         net, _ = self._parts(model)
         after = changed(encoder_weights(net), read(self.difference))
         net.load_state_dict({name: torch.from_numpy(value) for name, value in after.items()})
+        if place != "cpu":
+            net.half()
         return model
 
-    def _states(self, net: Any, tokenizer: Any, query: str, texts: list[str]) -> np.ndarray:
+    def _states(self, net: Any, given: Any) -> np.ndarray:
         import torch
 
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=device() == "cpu" and computes_in_bfloat16()):
-            return super()._states(net, tokenizer, query, texts)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=net.device.type == "cpu" and computes_in_bfloat16()):
+            return super()._states(net, given)
 
-    def _numbers(self, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
-        net, tokenizer = self._parts(model)
-        return self.head(self._states(net, tokenizer, pairs[0][0], [text for _, text in pairs])).tolist()
+    def _numbers(self, net: Any, given: Any) -> np.ndarray:
+        return self.head(self._states(net, given))
 
 
 def encoder_weights(net: Any) -> dict[str, np.ndarray]:

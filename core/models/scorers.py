@@ -11,7 +11,7 @@ from typing import Protocol, TypeGuard
 import numpy as np
 
 from core.errors import BadParameter
-from core.models.base import Choice, Encoder, Task
+from core.models.base import Choice, Encoder, Task, question_vectors
 from core.runtime.meter import Advance, spent
 from core.types import Usage
 
@@ -100,7 +100,7 @@ class EncoderScorer(Scoring):
         if not len(texts):
             return np.zeros(0)
         encoder = self.encoder
-        query = encoder.encode([task.query], task.check)[0].astype(np.float64)
+        query = question_vectors(encoder, [task.query], task.check)[0].astype(np.float64)
         cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)  # each row apart, unlike a matrix product
         if not streams(encoder):
             return cosines(encoder.encode(texts, task.check))

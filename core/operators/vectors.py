@@ -12,6 +12,7 @@ from core.graph.algorithms.expansion import around, hanging_on, joins
 from core.graph.algorithms.neighbourhood import seed_array
 from core.indexes.encoded import texts
 from core.indexes.vectors import vector_index
+from core.models.base import question_vectors
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP, subgraph_on
 from core.parameters import param
@@ -75,7 +76,7 @@ class VectorSearch(Operator):
         encoder = ctx.models.encoder(self.encoder)
         index = vector_index(ctx.graph, encoder, self.of, ctx.progress, ctx.check)
         ctx.progress("Searching vectors", None)
-        items, scores = index.nearest(encoder.encode([text], ctx.check)[0], self.matches)
+        items, scores = index.nearest(question_vectors(encoder, [text], ctx.check)[0], self.matches)
         recorder.usage += Usage(texts=1)
         names = texts(ctx.graph, self.of, items[:NAMED])
         best = "; ".join(f"{name} ({score:.2f})" for name, score in zip(names, scores))

@@ -21,7 +21,7 @@ ANSWER = 5.0  # seconds for a sign of life
 RECOVER = 15.0  # seconds that one which runs may give none
 LAST_WORDS = 1 << 16  # bytes at the end of its log in which its fault is looked for
 FAULT = re.compile(r"\b(\w*(?:Error|Exception): .*\S)")
-GENERAL = "Engine core initialization failed"  # says only that another fault came before
+NO_FAULT = ("Engine core initialization failed", " WARNING ", " INFO ")  # says only that another came before, or may come
 
 
 class ServerProcess:
@@ -95,7 +95,7 @@ class ServerProcess:
         with self.log.open("rb") as file:
             file.seek(max(0, self.log.stat().st_size - LAST_WORDS))
             lines = file.read().decode("utf-8", "replace").splitlines()
-        faults = [found[1] for line in lines if (found := FAULT.search(line)) and GENERAL not in line]
+        faults = [found[1] for line in lines if (found := FAULT.search(line)) and not any(words in line for words in NO_FAULT)]
         last = faults[:1] or [line.strip() for line in lines if line.strip()][-1:]
         return shorten(last[0], 300) if last else ""
 

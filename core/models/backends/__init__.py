@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from core.models.backends.base import Backend
 from core.models.backends.chats import VLLM, Absent, Llama, OpenAI
-from core.models.backends.encoders import LlamaEmbeddings, MiniLM, Pooled
+from core.models.backends.encoders import LlamaEmbeddings, MiniLM, Pooled, Sentence
 from core.models.backends.scorers import BM25, Cross, LateInteraction, NoSettings, SparseEncoder
 
 __all__ = ["BACKENDS", "Backend", "Llama", "SparseEncoder"]
@@ -16,6 +16,7 @@ BACKENDS: dict[str, type[Backend]] = {
     "flag-reranker": Cross,
     "cross-encoder": Cross,
     "mean-pooling": Pooled,
+    "sentence-transformers": Sentence,
     "splade": SparseEncoder,
     "bm25": BM25,
     "tfidf": NoSettings,

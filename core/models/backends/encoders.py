@@ -7,12 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from core.errors import BadParameter
 from core.models import weights
 from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package
 from core.models.backends.chats import Llama
 from core.models.encoders import minilm
 from core.models.encoders.llama import LlamaEncoder
 from core.models.encoders.pooled import PooledEncoder
+from core.models.encoders.sentence import SentenceEncoder
 
 if TYPE_CHECKING:
     from core.models.backends.base import Rows
@@ -59,6 +61,35 @@ class Pooled(Backend):
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return PooledEncoder(folder_or_name(self.weights), row.name, self.batch, self.max_tokens)
+
+
+@dataclass(frozen=True)
+class Sentence(Backend):
+    """An encoder that sentence-transformers reads: `weights` is a local folder or a name on the model hub.
+
+    `question_prompt` and `text_prompt` are put before what is encoded. `pooling` is “cls” or “mean”, and must be what the folder states
+    where it states it. `batch` is the number of texts read at once on a processor; on a graphics card its memory decides.
+    """
+
+    kinds: ClassVar = ("encoder",)
+
+    weights: str
+    question_prompt: str = ""
+    text_prompt: str = ""
+    pooling: str = ""
+    batch: int = 32
+    max_tokens: int = 512
+
+    def __post_init__(self) -> None:
+        if self.pooling not in ("", "cls", "mean"):
+            raise BadParameter(f'"pooling" is "cls" or "mean", not {self.pooling!r}.')
+
+    def missing(self, row: Row, rows: Rows) -> str:
+        return missing_on_hub(row, self.weights, "sentence_transformers", "sentence-transformers")
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        prompts = (self.question_prompt, self.text_prompt)
+        return SentenceEncoder(folder_or_name(self.weights), row.name, *prompts, self.pooling, self.batch, self.max_tokens)
 
 
 @dataclass(frozen=True)

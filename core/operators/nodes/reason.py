@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.graph.texts import node_labels
 from core.indexes.vectors import vector_index
+from core.models.base import question_vectors
 from core.operators.asking import asked, unasked
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import best_names, ranked, tokens
@@ -62,7 +63,7 @@ class ReasonAndRetrieve(Operator):
             thoughts.append(self._thought(state, list(found), thoughts, ctx, recorder))
             if not thoughts[-1] or thoughts[-1].casefold().startswith(ENOUGH):
                 break
-            vector = encoder.encode([thoughts[-1]], ctx.check)[0]
+            vector = question_vectors(encoder, [thoughts[-1]], ctx.check)[0]
             recorder.usage += Usage(texts=1)
         recorder.notes += [f"Thought: {thought}" for thought in thoughts if thought]
         nodes = placed("node", found)

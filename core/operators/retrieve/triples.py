@@ -8,6 +8,7 @@ import numpy as np
 
 from core.graph.algorithms.neighbourhood import seed_array
 from core.indexes.vectors import vector_index
+from core.models.base import question_vectors
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import touched
@@ -72,7 +73,7 @@ class NearestTriples(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         encoder = ctx.models.encoder(self.encoder)
         index = vector_index(ctx.graph, encoder, "triples", ctx.progress, ctx.check)
-        edges, scores = index.nearest(encoder.encode([state.question.text], ctx.check)[0], self.keep)
+        edges, scores = index.nearest(question_vectors(encoder, [state.question.text], ctx.check)[0], self.keep)
         recorder.usage += Usage(texts=1)
         heads, _, tails = ctx.graph.triples(np.asarray(edges, np.int64))
         paths = tuple(Path((h, t), (e,), (True,)) for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist()))

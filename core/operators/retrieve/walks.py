@@ -9,6 +9,7 @@ import numpy as np
 from core.graph.algorithms.walk_corpus import STRATEGIES, WalkPlan, walks_from
 from core.indexes.verbalised_walks import VerbalisedWalks
 from core.indexes.walks import Template, Words, walk_corpus
+from core.models.base import question_vectors
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import touched
@@ -70,7 +71,7 @@ class NodesThenWalks(Operator):
         words: Words = written or Template(ctx.graph)
         corpus = walk_corpus(ctx.graph, encoder, self.plan, words, ctx.progress, ctx.check)
         ctx.progress("Searching walks", None)
-        question = encoder.encode([state.question.text], ctx.check)[0]
+        question = question_vectors(encoder, [state.question.text], ctx.check)[0]
         recorder.usage += Usage(texts=1)
         chosen, scores = corpus.nearest(question, self.nodes)
         nodes = Ranking("node", tuple(chosen.tolist()), tuple(scores.tolist()))

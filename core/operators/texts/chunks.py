@@ -10,6 +10,7 @@ import numpy as np
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_lists, chunk_text, chunks_of
 from core.indexes.vectors import vector_index
+from core.models.base import question_vectors
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, fitting, ranked
 from core.operators.texts.merge import in_turn, placed
@@ -127,7 +128,7 @@ class ChunksOfHits(Operator):
         encoder, asked = ctx.models.encoder(self.encoder), np.array(sorted(rows), np.int64)
         index = vector_index(ctx.graph, encoder, "chunks", ctx.progress, ctx.check)
         recorder.usage += Usage(texts=1)
-        vector = encoder.encode([state.question.text], ctx.check)[0]
+        vector = question_vectors(encoder, [state.question.text], ctx.check)[0]
         return dict(zip(asked.tolist(), index.cosines(vector, asked).tolist()))
 
     def words(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from core.graph.names.lookup import names
 from core.graph.names.mentions import COMMON
 from core.graph.texts import node_chunks
+from core.models.base import question_vectors
 from core.models.chat.json_reply import json_reply
 from core.models.scorers import words
 from core.operators.asking import asked, unasked
@@ -57,7 +58,8 @@ class EmbedQuery(Operator):
             if self.without == "nothing":
                 return state.replace(vector=None)
         recorder.usage += Usage(texts=1)
-        return state.replace(vector=ctx.models.encoder(self.encoder).encode([", ".join(found) or state.question.text], ctx.check)[0])
+        wanted = ", ".join(found) or state.question.text
+        return state.replace(vector=question_vectors(ctx.models.encoder(self.encoder), [wanted], ctx.check)[0])
 
     def words(self) -> str:
         return "question as a vector" if self.text == TEXTS[0] else f"{self.text} as a vector"

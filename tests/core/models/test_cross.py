@@ -124,10 +124,8 @@ def test_a_head_of_another_shape_is_told(tiny, kind):
 
 def test_pairs_that_were_read_are_not_read_again(tiny, monkeypatch):
     cross, read = CrossEncoder(str(tiny), "tiny", max_tokens=128), []
-    states = CrossEncoder._states
-    monkeypatch.setattr(
-        CrossEncoder, "_states", lambda self, net, tok, query, texts: read.extend(texts) or states(self, net, tok, query, texts)
-    )
+    codes = CrossEncoder._codes
+    monkeypatch.setattr(CrossEncoder, "_codes", lambda self, tok, query, texts: read.extend(texts) or codes(self, tok, query, texts))
     first = cross.hidden(Task("who"), ["a", "b", "a"])
     with metered() as meter:
         again = cross.hidden(Task("who"), ["c", "a"])
@@ -136,3 +134,37 @@ def test_pairs_that_were_read_are_not_read_again(tiny, monkeypatch):
     cross.forget()
     cross.hidden(Task("who"), ["a"])
     assert read == ["a", "b", "c", "a", "a"]
+
+
+@pytest.mark.parametrize("query", ["who directed Alien?", "who " * 60])  # the second is longer than three quarters of what is read
+def test_scores_are_those_of_the_libraries(tiny, query):
+    texts = [*TEXTS, "Alien", "who? " * 30, "Ridley Scott -> directed -> Alien " * 3]
+    pairs = [(query, text) for text in texts]
+    flag, cross = FlagReranker(str(tiny), "tiny", batch=3, max_tokens=128), CrossEncoder(str(tiny), "tiny", batch=3, max_tokens=128)
+    assert flag.score(Task(query), texts) == pytest.approx(flag._engine().compute_score(pairs), abs=1e-5)
+    theirs = cross._engine().predict(pairs, activation_fn=torch_identity(), show_progress_bar=False)
+    assert cross.score(Task(query), texts) == pytest.approx(theirs, abs=1e-5)
+
+
+def torch_identity():
+    import torch
+
+    return torch.nn.Identity()
+
+
+def test_one_that_runs_out_of_memory_reads_fewer_at_once(tiny, monkeypatch):
+    import torch
+
+    model, sizes = CrossEncoder(str(tiny), "tiny", batch=8, max_tokens=128), []
+    numbers, texts = CrossEncoder._numbers, [f"text {letter}" for letter in "abcdefghij"]
+    whole = model.score(Task("who"), texts)
+
+    def small(self, net, given):
+        sizes.append(len(given["input_ids"]))
+        if sizes[-1] > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return numbers(self, net, given)
+
+    monkeypatch.setattr(CrossEncoder, "_numbers", small)
+    assert model.score(Task("who"), texts) == pytest.approx(whole, abs=1e-5)
+    assert sizes == [8, 4, 2, 2, 2, 2, 2]

@@ -1,0 +1,142 @@
+"""Encoders that sentence-transformers reads, such as BGE-M3, e5, nomic and gte: pooling as their folder states, prompts before texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cachetools import LRUCache
+
+from core.errors import BadParameter, ModelUnavailable, shorten
+from core.models.batches import Batches
+from core.models.chat.turns import Turn, in_turn
+from core.models.device import device
+from core.models.threads import threads
+from core.runtime.meter import spent
+
+MODULES = "modules.json"  # names the layers of a folder behind its network
+REMEMBERED = 20_000  # texts whose vectors are remembered
+
+
+class SentenceEncoder:
+    """An Encoder over `weights`, a folder or a name on the model hub; in half precision on a graphics card. Loads when first used.
+
+    `question` and `text` are put before what is encoded, as a model was trained to have it. `pooling` ("cls" or "mean") is needed for
+    a folder that does not state it, and must agree with one that does.
+    """
+
+    def __init__(
+        self, weights: str, name: str, question: str = "", text: str = "", pooling: str = "", batch: int = 32, max_tokens: int = 512
+    ):
+        self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
+        self.question, self.text, self.pooling = question, text, pooling
+        self._model: Any = None
+        self._batches: Batches
+        self._lock = Turn()
+        self._vectors: LRUCache[str, np.ndarray] = LRUCache(REMEMBERED)
+
+    @property
+    def loaded(self) -> bool:
+        return self._model is not None
+
+    @property
+    def device(self) -> str:
+        """Where it runs and how, once it is loaded; else an empty text."""
+        return f"{self._model.device}, {str(self._model.dtype).removeprefix('torch.')}" if self._model is not None else ""
+
+    def close(self) -> None:
+        """Let the model go; the next use loads anew."""
+        with self._lock:
+            self._model = None
+
+    def forget(self) -> None:
+        """Drop the vectors that are remembered."""
+        with self._lock:
+            self._vectors.clear()
+
+    def encode(self, texts: Sequence[str], check: Callable[[], None] | None = None) -> np.ndarray:
+        """float32 [n, d], unit rows in the order of `texts`. Raises ModelUnavailable, ModelFailed, and what `check` raises."""
+        return self._encoded([self.text + text for text in texts], check)
+
+    def encode_questions(self, questions: Sequence[str], check: Callable[[], None] | None = None) -> np.ndarray:
+        """As `encode`, of questions, with the prompt for these."""
+        return self._encoded([self.question + question for question in questions], check)
+
+    def _encoded(self, texts: list[str], check: Callable[[], None] | None) -> np.ndarray:
+        found: dict[str, np.ndarray] = {}
+
+        def read() -> None:
+            model, unique = self._engine(), list(dict.fromkeys(texts))
+            found.update((text, self._vectors[text]) for text in unique if text in self._vectors)
+            fresh = [text for text in unique if text not in found]
+            if not fresh:
+                return
+            codes = model.tokenizer(fresh, truncation=True, max_length=self._most(model))["input_ids"]
+
+            def vectors(rows: list[int]) -> np.ndarray:
+                if check:
+                    check()
+                return _vectors(model, [codes[row] for row in rows])
+
+            for rows, part in self._batches.run([len(code) for code in codes], vectors):
+                found.update((fresh[row], vector) for row, vector in zip(rows, part, strict=True))
+            self._vectors.update((text, found[text]) for text in fresh)
+
+        in_turn(self._lock, read, check)
+        return np.stack([found[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
+
+    def _most(self, model: Any) -> int:
+        """Tokens of a text that are read: as many as are wanted and the model can."""
+        return min(self.max_tokens, model.max_seq_length or self.max_tokens)
+
+    def _engine(self) -> Any:
+        if self._model is None:
+            with spent("preparation", f"Loading {self.name}"):
+                self._model = self._load()
+                self._batches = Batches(str(self._model.device), self.batch)
+        return self._model
+
+    def _load(self) -> Any:
+        try:
+            import torch
+            from sentence_transformers import SentenceTransformer
+        except ImportError:
+            raise ModelUnavailable(f"{self.name} needs a library; get it with: pip install sentence-transformers") from None
+        torch.set_num_threads(threads())
+        place = device()
+        precision = torch.float32 if place == "cpu" else torch.float16
+        try:
+            layers = self._layers(precision) if Path(self.weights).is_dir() and not (Path(self.weights) / MODULES).exists() else None
+            given = {"modules": layers} if layers else {"model_name_or_path": self.weights, "model_kwargs": {"dtype": precision}}
+            model = SentenceTransformer(**given, device=place)
+        except (OSError, ValueError) as error:
+            raise ModelUnavailable(
+                f"{self.name}: {self.weights} cannot be loaded from this computer or the model hub. Put its weights in a folder and name "
+                f"that folder in models.toml. ({shorten(str(error), 120)})"
+            ) from error
+        stated = next((str(layer.pooling_mode) for layer in model if hasattr(layer, "pooling_mode")), "")
+        if self.pooling and stated and self.pooling != stated:
+            raise ModelUnavailable(f"{self.name} is declared with pooling “{self.pooling}”, but its folder states “{stated}”.")
+        return model.eval()
+
+    def _layers(self, precision: Any) -> list[Any]:
+        """The layers of a folder that states none behind its network. Raises BadParameter where the row does not say the pooling."""
+        from sentence_transformers.base.modules import Transformer
+        from sentence_transformers.sentence_transformer.modules import Pooling
+
+        if not self.pooling:
+            raise BadParameter(f"{self.name}: {self.weights} does not state its pooling; say in models.toml: pooling = “cls” or “mean”.")
+        network = Transformer(self.weights, model_kwargs={"dtype": precision})
+        return [network, Pooling(network.get_embedding_dimension(), pooling_mode=self.pooling)]
+
+
+def _vectors(model: Any, codes: list[list[int]]) -> np.ndarray:
+    """Unit float32 [n, d] of texts in tokens, computed in the model's precision and made unit in float32."""
+    import torch
+
+    given = model.tokenizer.pad({"input_ids": codes}, return_tensors="pt").to(model.device)
+    with torch.inference_mode():
+        vectors = model.forward(dict(given))["sentence_embedding"].float()
+        return torch.nn.functional.normalize(vectors, dim=1).cpu().numpy()

@@ -1,0 +1,44 @@
+"""How many texts are read at once, with numbers worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import ModelFailed
+from core.models.batches import Batches, out_of_memory
+
+
+def sizes(batches: Batches, lengths, fits) -> list[list[int]]:
+    """The batches in which texts of these lengths were read, where one of more tokens than `fits` runs out of memory."""
+    tried: list[list[int]] = []
+
+    def read(rows):
+        tried.append(rows)
+        if len(rows) * max(lengths[row] for row in rows) > fits:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 MiB.")
+        return [lengths[row] for row in rows]
+
+    for rows, found in batches.run(lengths, read):
+        assert found == [lengths[row] for row in rows]
+    return tried
+
+
+def test_a_processor_reads_a_fixed_number_long_ones_first():
+    assert sizes(Batches("cpu", 2), [3, 9, 1, 9, 4], 1000) == [[1, 3], [4, 0], [2]]
+
+
+def test_what_ran_out_of_memory_is_halved_and_stays_so():
+    batches = Batches("cpu", 4)
+    assert sizes(batches, [5] * 6, 10) == [[0, 1, 2, 3], [0, 1], [2, 3], [4, 5]]
+    assert sizes(batches, [5] * 3, 10) == [[0, 1], [2]]
+
+
+def test_one_text_that_is_too_much_is_said():
+    with pytest.raises(ModelFailed, match="not enough memory to read one text of 9,000 tokens"):
+        sizes(Batches("cpu", 4), [9000, 5], 100)
+
+
+def test_other_faults_are_not_taken_for_a_want_of_memory():
+    with pytest.raises(RuntimeError, match="shapes"):
+        list(Batches("cpu", 4).run([1], lambda rows: (_ for _ in ()).throw(RuntimeError("shapes do not fit"))))
+    assert out_of_memory(MemoryError()) and out_of_memory(RuntimeError("CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate"))
