@@ -13,10 +13,6 @@ Direction = Literal["out", "in", "both"]
 Kind = Literal["node", "relation", "triple", "path", "chunk", "community"]
 
 
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
 @dataclass(frozen=True)
 class Question:
     """A question as a data set or a person gives it; `entities` and `answers` are names, not ids.
@@ -36,12 +32,6 @@ class Question:
     options: tuple[str, ...] = ()
     aliases: tuple[tuple[str, ...], ...] = ()
     abstract: bool = False
-
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> Question:
-        """The question of these fields, with the lists that JSON made of its tuples as tuples again."""
-        made: dict[str, Any] = {name: _tuples(value) for name, value in fields.items()}
-        return cls(**made)
 
     def names(self, answer: str) -> tuple[str, ...]:
         """All names of a known answer, its own first.

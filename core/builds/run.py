@@ -26,6 +26,7 @@ from core.indexes.place import AT_WORK, keep, take_indexes
 from core.io import digests
 from core.io.durations import with_time_left
 from core.io.locks import is_locked
+from core.io.plain import to_plain
 from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.meter import silent
@@ -175,7 +176,7 @@ def _came(corpus: Corpus, build: Build, ctx: BuildContext) -> None:
     known, report = ships(corpus, build), ctx.report
     report.models = asked
     if known is not None and not report.usage.calls:
-        report.models, report.usage_kept, report.shipped = known.models, known.usage, known.plain()
+        report.models, report.usage_kept, report.shipped = known.models, known.usage, to_plain(known)
 
 
 def being_built(corpus: Corpus, build: str | Build) -> bool:

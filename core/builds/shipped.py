@@ -4,8 +4,7 @@ without it."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +17,7 @@ from core.graph.columns import Table
 from core.io.durations import span
 from core.io.files import lines
 from core.io.home import ROOT
+from core.io.plain import from_plain
 from core.models.base import Chat, Encoder, Models, NoModels
 from core.types import Usage
 
@@ -44,20 +44,10 @@ class ShippedBuild:
     seconds: float
     unread: int
 
-    @classmethod
-    def of(cls, told: Mapping[str, Any]) -> ShippedBuild:
-        """The build that plain data tells. Raises KeyError, TypeError where they lack something."""
-        values = {field.name: told[field.name] for field in fields(cls)}
-        return cls(**{**values, "models": tuple(values["models"])})
-
     @property
     def usage(self) -> Usage:
         """What the language models took."""
         return Usage(self.calls, self.tokens_in, self.tokens_out)
-
-    def plain(self) -> dict[str, Any]:
-        """This as plain data."""
-        return {**asdict(self), "models": list(self.models)}
 
     def words(self) -> str:
         """Who made it, in what time, and how much could not be read.
@@ -112,8 +102,9 @@ def head_of(file: Path) -> dict[str, Any]:
     row: Any = next((json.loads(line) for _, line in lines(file)), {})
     try:
         told = row.get(HEAD, {"corpus": "", "chunks": "", "builds": []})
-        return {**told, "builds": [ShippedBuild.of(one) for one in told["builds"]], "corpus": told["corpus"], "chunks": told["chunks"]}
-    except (KeyError, TypeError, AttributeError) as error:
+        builds = [from_plain(ShippedBuild, one) for one in told["builds"]]
+        return {**told, "builds": builds, "corpus": told["corpus"], "chunks": told["chunks"]}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(f"{file} does not begin with what it holds ({error}); write it anew.") from None
 
 

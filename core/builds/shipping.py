@@ -19,6 +19,7 @@ from core.builds.shipped import HEAD, ShippedBuild, Unasked, Uncovered, digest_o
 from core.corpus import Corpus
 from core.errors import BadInput, StoreError
 from core.graph.columns import Table
+from core.io.plain import to_plain
 from core.models.base import Models, Reply
 from core.models.chat.saved_replies import SavedReplies, write_shipped
 
@@ -39,7 +40,7 @@ class Gathered:
         """The first row of the file. Raises BadInput where the builds cut chunks in different ways."""
         if len(self.chunks) != 1:
             raise BadInput("These builds cut the documents in different ways; write a file for each way.")
-        return {HEAD: {"corpus": self.corpus.digest, "chunks": next(iter(self.chunks)), "builds": [one.plain() for one in self.builds]}}
+        return {HEAD: {"corpus": self.corpus.digest, "chunks": next(iter(self.chunks)), "builds": list(map(to_plain, self.builds))}}
 
     def told(self) -> Iterator[Mapping[str, Any]]:
         """A row for the facts of each chunk, by key, and one for each layer of a tree."""

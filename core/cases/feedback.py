@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from core.cases.database import saved_cases
 from core.cases.store import cases
+from core.io.plain import from_plain, to_plain
 from core.sharing import check_may_change, forget_owner, made
 from core.types import Question
 
 KIND = "rating"
-ABOUT = ("entities", "graph", "instance", "answers", "size", "hops")
+COLUMNS = ("question", "digest", "line", "answer", "up", "time")  # of the table; what else is told of a rating is one text in JSON
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,12 @@ class Rating:
 def rate(rating: Rating) -> None:
     """Write a rating, in the place of an earlier one of the same answer. Raises NotAllowed where that is another person's."""
     name = _check(rating.digest, rating.question, rating.line, rating.answer)
-    fields = asdict(rating)
+    about = {key: value for key, value in to_plain(rating).items() if key not in COLUMNS}
     row = (rating.digest, rating.question, rating.line, rating.answer, int(rating.up), rating.time)
     with saved_cases().writing() as database:
         database.execute(
             "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (*row, json.dumps({key: fields[key] for key in ABOUT})),
+            (*row, json.dumps(about)),
         )
         made(KIND, name)
 
@@ -106,18 +107,5 @@ def solved(digest: str) -> list[Question]:
 
 
 def _rating(digest: str, question: str, line: str, answer: str, up: int, when: float, about: str) -> Rating:
-    fields = json.loads(about)
-    return Rating(
-        question,
-        digest,
-        line,
-        answer,
-        bool(up),
-        tuple(fields["entities"]),
-        fields["graph"],
-        fields["instance"],
-        tuple(fields["answers"]),
-        fields["size"],
-        fields["hops"],
-        when,
-    )
+    columns = {"question": question, "digest": digest, "line": line, "answer": answer, "up": bool(up), "time": when}
+    return from_plain(Rating, json.loads(about), **columns)

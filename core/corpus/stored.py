@@ -6,7 +6,6 @@ import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path as FilePath
 from typing import Any
@@ -19,6 +18,7 @@ from core.errors import BadInput, StoreError
 from core.graph.columns import Table
 from core.io import digests, locks
 from core.io.durable import begun, sync, write_whole
+from core.io.plain import from_plain, to_plain
 from core.types import Question
 
 VERSION = 1
@@ -89,7 +89,7 @@ def put(
         table.save(unfinished / DOCUMENTS)
         if linked is not None and len(linked):
             linked.save(unfinished / LINKS)
-        rows = {name: [asdict(question) for question in asked] for name, asked in questions.items()}
+        rows = {name: list(map(to_plain, asked)) for name, asked in questions.items()}
         (unfinished / QUESTIONS).write_text(json.dumps(rows), "utf-8")
         digests.note(unfinished)
         for file in sorted(unfinished.iterdir()):
@@ -136,7 +136,7 @@ def read_meta(folder: FilePath) -> dict[str, Any]:
 
 def questions_in(data: bytes) -> dict[str, tuple[Question, ...]]:
     """The question sets of a file of them, by name."""
-    return {name: tuple(map(Question.of, asked)) for name, asked in json.loads(data).items()}
+    return {name: tuple(from_plain(Question, one) for one in asked) for name, asked in json.loads(data).items()}
 
 
 def _sound(document: Document) -> Document:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -49,16 +49,6 @@ class Example:
     def part(self, unit: str) -> Texts:
         """Its candidates of one unit."""
         return next(part for part in self.parts if part.unit == unit)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, row: dict[str, Any]) -> Example:
-        """The example that `to_dict` row of."""
-        parts = tuple(Texts(part["unit"], tuple(part["positives"]), tuple(part["negatives"])) for part in row["parts"])
-        return cls(row["id"], row["question"], tuple(row["entities"]), tuple(row["plan"]), parts)
 
 
 def example(

@@ -18,6 +18,7 @@ from core.finetune.data import Example, example
 from core.graph.names.seeds import seeds_of
 from core.indexes.place import keep
 from core.instances.catalogue import Instance
+from core.io.plain import from_plain, to_plain
 from core.operators.base import Line
 
 Tell = Callable[[str, float | None], None]
@@ -120,7 +121,7 @@ def examples(drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, te
     try:
         saved = json.loads(file.read_text("utf-8"))
         if saved["key"] == key:
-            return [Example.from_dict(one) for one in saved["examples"]]
+            return [from_plain(Example, one) for one in saved["examples"]]
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not made yet, or by another version
     found: list[Example] = []
@@ -134,7 +135,7 @@ def examples(drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, te
             continue
         made = example(graph, one.question, seeds, seed, check)
         found += [made] if made else []
-    whole = json.dumps({"key": key, "examples": [one.to_dict() for one in found]}, ensure_ascii=False)
+    whole = json.dumps({"key": key, "examples": list(map(to_plain, found))}, ensure_ascii=False)
     keep(file, lambda stream: stream.write(whole.encode("utf-8")))
     return found
 

@@ -59,7 +59,7 @@ def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
         raise BadInput(f"This run was saved on another state of the graph “{graph.name}”.")
     try:
         reader = Reader(saved, graph)
-        return tuple(reader.fields(State, state) for state in saved["states"])
+        return tuple(reader.value(State, state) for state in saved["states"])
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RecursionError) as error:
         raise BadInput(f"This saved run is damaged ({type(error).__name__}: {error}).") from None
 

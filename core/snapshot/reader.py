@@ -2,81 +2,54 @@
 
 from __future__ import annotations
 
-import dataclasses
-import types
-import typing
 from collections.abc import Mapping, Sequence
-from functools import cache
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from core.graph.storage.excerpt import ExcerptGraph, from_gaps
 from core.graph.texts import n_chunks, n_communities
+from core.io import plain
 from core.snapshot.writer import NODE_FIELDS, SHARED
-from core.types import ContextTable, Excerpt, Path, Point, Ranking, State, Subgraph
+from core.types import ContextTable, Excerpt, Kind, Path, Point, Ranking, State, Subgraph
 
 LONGEST_PATH = 64  # steps
 EARLIER = {"aside": "waiting"}  # names that fields had when states were saved by an earlier version
 
 
-class Reader:
+class Reader(plain.Reader):
     """Plain data back to carriers, by the types that their classes declare."""
 
     def __init__(self, saved: Mapping[str, Any], graph):
+        own: dict[Any, Any] = {Path: self._path, State: self._state, Excerpt: self._excerpt, np.ndarray: _array}
+        own |= {cls: partial(self._with_items, cls) for cls in (ContextTable, Point)}
+        own |= {cls: partial(self._shared, cls) for cls in SHARED}
+        super().__init__(own, EARLIER, strict=True)
         self._saved, self._ids = saved, _Ids(graph)
         self._made: dict[tuple[str, int], Any] = {}
         self._paths = self._all_paths(saved["paths"])
 
-    def fields(self, cls: type, saved: Mapping[str, Any]) -> Any:
-        """A carrier from its fields."""
-        hints, saved = _hints(cls), {EARLIER.get(name, name): value for name, value in saved.items()}
-        unknown = set(saved) - set(hints)
-        if unknown:
-            raise ValueError(f"{cls.__name__} has no field {min(unknown)!r}")
-        made = {name: self.value(hints[name], value) for name, value in saved.items()}
-        if issubclass(cls, State):
-            made |= {name: tuple(self._ids("node", made[name]).tolist()) for name in NODE_FIELDS if made.get(name)}
-        if issubclass(cls, (ContextTable, Point)):
-            made["items"] = tuple(self._ids(made["kind"], made["items"]).tolist())
-        if issubclass(cls, Excerpt):
-            made["chunk"] = int(self._ids("chunk", [made["chunk"]])[0])
-        return cls(**made)
+    def _state(self, saved: Mapping[str, Any]) -> State:
+        made = self.fields(State, saved)
+        return made.replace(**{name: tuple(self._ids("node", ids).tolist()) for name in NODE_FIELDS if (ids := getattr(made, name))})
 
-    def value(self, hint: Any, saved: Any) -> Any:
-        """A value of the type `hint`."""
-        origin, parts = typing.get_origin(hint), typing.get_args(hint)
-        if origin in (typing.Union, types.UnionType):
-            return None if saved is None else self.value(next(part for part in parts if part is not type(None)), saved)
-        if hint is Any:
-            return tuple(self.value(Any, item) for item in saved) if isinstance(saved, list) else saved
-        if origin is tuple:
-            item_types = [parts[0]] * len(saved) if len(parts) == 2 and parts[1] is ... else parts
-            return tuple(self.value(item_type, item) for item_type, item in zip(item_types, saved, strict=True))
-        if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
-            return {str(key): self.value(parts[1], item) for key, item in saved.items()}
-        if hint is Path:
-            return self._path(saved)
-        if hint in SHARED:
-            return self._shared(hint, saved)
-        if hint is np.ndarray:
-            return np.array([float(v) for v in saved["values"]]).astype(_dtype(saved["dtype"])).reshape(saved["shape"])
-        if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-            return self.fields(hint, saved)
-        if hint is float:
-            return float(saved)
-        if (hint in (int, str, bool) and type(saved) is not hint) or (origin is typing.Literal and saved not in parts):
-            raise ValueError(f"{saved!r:.40} was not expected")
-        return saved
+    def _with_items(self, cls: type, saved: Mapping[str, Any]) -> Any:
+        made = self.fields(cls, saved)
+        return replace(made, items=tuple(self._ids(made.kind, made.items).tolist()))
+
+    def _excerpt(self, saved: Mapping[str, Any]) -> Excerpt:
+        made = self.fields(Excerpt, saved)
+        return replace(made, chunk=int(self._ids("chunk", [made.chunk])[0]))
 
     def _shared(self, cls: type, place: int) -> Any:
         table = SHARED[cls]
         if type(place) is not int or place < 0:
             raise ValueError(f"{place!r:.40} is no place in {table}")
         if (table, place) not in self._made:
-            saved = self._saved[table][place]
-            make = {"subgraphs": self._subgraph, "rankings": self._ranking}.get(table)
-            self._made[table, place] = make(saved) if make else self.fields(cls, saved)
+            make = {Subgraph: self._subgraph, Ranking: self._ranking}.get(cls) or partial(self.fields, cls)
+            self._made[table, place] = make(self._saved[table][place])
         return self._made[table, place]
 
     def _subgraph(self, saved: Mapping[str, Any]) -> Subgraph:
@@ -87,7 +60,7 @@ class Reader:
         return Subgraph(self._ids("node", nodes), self._ids("triple", edges), scores)
 
     def _ranking(self, saved: Mapping[str, Any]) -> Ranking:
-        item_kind, items = self.value(_hints(Ranking)["kind"], saved["kind"]), saved["items"]
+        item_kind, items = self.value(Kind, saved["kind"]), saved["items"]
         scores = None if saved["scores"] is None else tuple(float(score) for score in saved["scores"])
         if scores is not None and len(scores) != len(items):
             raise ValueError("scores and items differ in number")
@@ -144,13 +117,7 @@ class _Ids:
         return ids
 
 
-@cache
-def _hints(cls: type) -> dict[str, Any]:
-    known = typing.get_type_hints(cls)
-    return {field.name: known[field.name] for field in dataclasses.fields(cls)}
-
-
-def _dtype(name: str) -> np.dtype:
-    if name not in ("float32", "float64", "int32", "int64", "bool"):
-        raise ValueError(f"{name!r:.40} is no type of numbers")
-    return np.dtype(name)
+def _array(saved: Mapping[str, Any]) -> np.ndarray:
+    if saved["dtype"] not in ("float32", "float64", "int32", "int64", "bool"):
+        raise ValueError(f"{saved['dtype']!r:.40} is no type of numbers")
+    return np.array([float(value) for value in saved["values"]]).astype(saved["dtype"]).reshape(saved["shape"])

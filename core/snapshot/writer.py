@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from core.graph.storage.excerpt import gaps
+from core.io import plain
 from core.types import ContextTable, Excerpt, Path, Point, Ranking, State, Step, Subgraph
 
 DIGITS = 7  # of a score: what a float32 model gives
@@ -17,7 +16,7 @@ NODE_FIELDS = ("seeds", "reader")  # fields of State whose numbers are nodes
 SHARED = {Subgraph: "subgraphs", Ranking: "rankings", Step: "steps"}
 
 
-class Writer:
+class Writer(plain.Writer):
     """Carriers to plain data: shared ones become places in `tables`, paths rows of `paths`; `ids` gathers what is named.
 
     A path is a row (its beginning's row or -1, last node, last edge or -1, whether that step runs along its triple).
@@ -35,27 +34,18 @@ class Writer:
 
     def fields(self, carrier: Any) -> dict[str, Any]:
         """The fields of a carrier that are not at their default."""
-        fields = {}
         if isinstance(carrier, ContextTable | Point):
             self.ids[carrier.kind].update(map(int, carrier.items))
         if isinstance(carrier, Excerpt):
             self.ids["chunk"].add(carrier.chunk)
-        for field in dataclasses.fields(carrier):
-            value = getattr(carrier, field.name)
-            if not field.metadata.get("saved", True):
-                continue
-            if field.default is not dataclasses.MISSING and not isinstance(value, np.ndarray) and value == field.default:
-                continue
-            if isinstance(carrier, State) and field.name in NODE_FIELDS:
-                self.ids["node"].update(map(int, value))
-            fields[field.name] = round(value, 6) if field.name == "seconds" else self.value(value)
-        return fields
+        if isinstance(carrier, State):
+            self.ids["node"].update(int(node) for name in NODE_FIELDS for node in getattr(carrier, name) or ())
+        fields = super().fields(carrier)
+        return fields | ({"seconds": round(carrier.seconds, 6)} if "seconds" in fields else {})
 
     def value(self, value: Any) -> Any:
         """Any value of a carrier's field."""
-        if value is None or isinstance(value, bool | str):
-            return value
-        if isinstance(value, int | np.integer):
+        if isinstance(value, np.integer):
             return int(value)
         if isinstance(value, float | np.floating):
             return float(value) if np.isfinite(value) else str(float(value))
@@ -63,15 +53,9 @@ class Writer:
             return self._path(value)
         if type(value) in SHARED:
             return self._shared(value)
-        if dataclasses.is_dataclass(value):
-            return self.fields(value)
-        if isinstance(value, Mapping):
-            return {str(key): self.value(item) for key, item in value.items()}
-        if isinstance(value, tuple | list):
-            return [self.value(item) for item in value]
         if isinstance(value, np.ndarray):
             return {"dtype": str(value.dtype), "shape": list(value.shape), "values": [self.value(item) for item in value.ravel().tolist()]}
-        raise TypeError(f"A {type(value).__name__} cannot be saved; core/snapshot.py does not know how.")
+        return super().value(value)
 
     def _shared(self, carrier: Any) -> int:
         known = self._seen.get(id(carrier))

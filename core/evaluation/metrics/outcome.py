@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from core.diagnosis.funnel import funnel, gold_nodes
@@ -17,12 +17,12 @@ from core.evaluation.metrics.ranking import Ranked, ranked
 from core.evaluation.metrics.supported import Supported
 from core.evaluation.metrics.topology import Nearing, nearing
 from core.graph.algorithms.neighbourhood import connected_components
+from core.io.plain import Reader, Writer, from_plain
 from core.operators.read import relations_of
 from core.sources import GraphSource, Source
 from core.types import Ranking, State, Step
 
 TRIPLES = GraphSource("")
-RANKED = ("paths", "reader", "passages")  # the parts that are rankings
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,7 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON can hold them; relevant places as runs (first place, how many), as there may be thousands in a row."""
-        facts = asdict(self)
-        for part in map(facts.get, RANKED):
-            if part is not None:
-                part["relevant"] = _runs(part["relevant"])
-        return facts
+        return _Writer().fields(self)
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Outcome:
@@ -108,13 +104,21 @@ class Outcome:
         >>> outcome.to_dict()["paths"]["relevant"], Outcome.from_dict(outcome.to_dict()) == outcome
         ([[2, 3], [7, 1]], True)
         """
-        facts = {**facts, **{part: _spread(facts.get(part)) for part in RANKED}}
-        made = {name: _made(part, facts[name]) for name, part in PARTS.items() if facts.get(name) is not None}
-        return cls(facts["golds"], **made, costs=tuple(_made(Cost, cost) for cost in facts["costs"]), alive=facts["alive"])
+        return _READER.fields(cls, facts)
 
 
-PARTS: dict[str, Any] = {"extracted": Extracted, "paths": Ranked, "reader": Ranked, "answer": Answered, "judged": Judged, "second": Judged}
-PARTS |= {"passages": Ranked, "fates": Passages, "supported": Supported, "built": Built, "nearing": Nearing, "budgets": Budgets}
+class _Writer(Writer):
+    def value(self, value: Any) -> Any:
+        if isinstance(value, Ranked):
+            return self.fields(value) | {"relevant": _runs(value.relevant)}
+        return super().value(value)
+
+
+def _ranked(saved: Mapping[str, Any]) -> Ranked:
+    return from_plain(Ranked, saved, relevant=tuple(at for start, many in saved["relevant"] for at in range(start, start + many)))
+
+
+_READER = Reader({Ranked: _ranked})
 
 
 def observe(
@@ -241,14 +245,3 @@ def _runs(places: Sequence[int]) -> list[list[int]]:
         else:
             runs.append([place, 1])
     return runs
-
-
-def _spread(ranked: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """A stored ranking with its runs as places again."""
-    return ranked and {**ranked, "relevant": [place for start, many in ranked["relevant"] for place in range(start, start + many)]}
-
-
-def _made(cls, stored: Mapping[str, Any]):
-    """A dataclass from its dict, lists as tuples again; unknown keys are left out."""
-    names = {field.name for field in fields(cls)}
-    return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in stored.items() if key in names})

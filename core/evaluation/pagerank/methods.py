@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from core.graph.store import Graph
 from core.indexes.place import index_folder, keep
 from core.io import digests
 from core.io.durations import with_time_left
+from core.io.plain import from_plain, to_plain
 from core.runtime.subprocess_worker import in_subprocess
 from core.types import Question
 
@@ -114,9 +115,9 @@ def saved_comparisons(graph: Graph) -> list[MethodComparison]:
 
 
 def _saved(one: MethodComparison) -> dict[str, Any]:
-    return {"wish": asdict(one.config), "rows": [asdict(row) for row in one.rows], "when": one.when}
+    return {"wish": to_plain(one.config), "rows": list(map(to_plain, one.rows)), "when": one.when}
 
 
 def _comparison(saved: dict[str, Any]) -> MethodComparison:
-    config = MethodConfig(**{**saved["wish"], "methods": tuple(saved["wish"]["methods"])})
-    return MethodComparison(config, tuple(MethodRow(**row) for row in saved["rows"]), saved["when"])
+    rows = tuple(from_plain(MethodRow, row) for row in saved["rows"])
+    return MethodComparison(from_plain(MethodConfig, saved["wish"]), rows, saved["when"])

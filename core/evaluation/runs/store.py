@@ -8,7 +8,7 @@ import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from core.evaluation.runs.plan import Drawn, key
 from core.evaluation.runs.written import read_source, written
 from core.io import digests
 from core.io.home import home
+from core.io.plain import from_plain, to_plain
 from core.io.rows import RowFile, Schema, transaction
 from core.sharing import check_may_change, forget_owner, made, why_not
 from core.types import Question
@@ -212,9 +213,9 @@ def _outcome(text: str, instance: str, question: str) -> Outcome:
 
 def _drawn_text(one: Drawn) -> str:
     """The text that `_drawn` reads."""
-    return _marked({"question": asdict(one.question), "set": one.set, "graph": written(one.source)})
+    return _marked({"question": to_plain(one.question), "set": one.set, "graph": written(one.source)})
 
 
 def _drawn(text: str) -> Drawn:
     made = _read(text)
-    return Drawn(Question.of(made["question"]), made["set"], read_source(made["graph"]))
+    return Drawn(from_plain(Question, made["question"]), made["set"], read_source(made["graph"]))

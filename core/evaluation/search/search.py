@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from core.instances.catalogue import Instance
 from core.io.durations import between
 from core.io.home import home
 from core.io.locks import locked
+from core.io.plain import from_plain, to_plain
 from core.operators.base import Line
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
@@ -109,7 +110,7 @@ class Search:
             study.tell(trial, state=_state("FAIL"))
             return False
         trial.set_user_attr(LINE, repr(line))
-        trial.set_user_attr(TRIED, asdict(tried))
+        trial.set_user_attr(TRIED, to_plain(tried))
         cost = self._as_sampled(tried.cost)
         trial.set_constraint("budget", max(0.0, cost - self.config.budget) if tried.stopped else 0.0)
         study.tell(trial, (tried.quality, cost))
@@ -186,7 +187,7 @@ def _points(study: optuna.Study) -> tuple[Point, ...]:
     found: dict[str, dict[str, Any]] = {}
     for trial in _finished_trials(study):
         found.setdefault(trial.user_attrs[LINE], trial.user_attrs[TRIED])
-    return tuple(Point(number, _line(text), Tried(**saved)) for number, (text, saved) in enumerate(found.items(), 1))
+    return tuple(Point(number, _line(text), from_plain(Tried, saved)) for number, (text, saved) in enumerate(found.items(), 1))
 
 
 def _called(study: optuna.Study) -> int:

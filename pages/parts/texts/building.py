@@ -15,6 +15,7 @@ from core.corpus import Corpus
 from core.errors import HopscopeError
 from core.graph.store import Graph
 from core.io.durations import span
+from core.io.plain import from_plain
 from core.runtime.jobs import CANCELLED, WAITING, Job
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
@@ -198,7 +199,7 @@ def _facts(now: Status) -> None:
     parts += [f"{many(counts['replies kept'], 'reply', 'replies')} kept from before"] if counts.get("replies kept") and not came else []
     st.caption(plain("  ·  ".join(parts)), width="content")
     if came:
-        st.caption(plain(f"It came with these texts. {ShippedBuild.of(came).words()}."))
+        st.caption(plain(f"It came with these texts. {from_plain(ShippedBuild, came).words()}."))
     unreadable = sum(counts.get(what, 0) for what in UNREADABLE)
     problems = [f"{many(unreadable, 'reply', 'replies')} could not be read"] if unreadable and came else []
     problems += (

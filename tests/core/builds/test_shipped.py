@@ -29,6 +29,7 @@ from core.builds.shipping import ship
 from core.comparison.built import BuiltGraphs
 from core.corpus import corpora, open_corpus
 from core.errors import BadInput, BadParameter, StoreError
+from core.io.plain import from_plain
 from core.models.chat.saved_replies import SavedReplies
 from core.models.registry import Registry
 from core.operators.texts.built import BuiltGraph
@@ -143,7 +144,7 @@ def test_what_it_took_travels_with_the_file(maker, newcomer):
     build(newcomer, "tkg-described", Nobody())
     report = status(newcomer, "tkg-described").report
     assert report["models"] == list(tkg.models) == ["Model qwen-1.5b", "Model qwen-0.5b"]  # that of the reports is another
-    assert ShippedBuild.of(report["shipped"]) == tkg
+    assert from_plain(ShippedBuild, report["shipped"]) == tkg
     assert report["usage"]["calls"] == 0 and report["usage_kept"]["calls"] == tkg.calls and report["counts"]["unread"] == 1
 
 
@@ -315,7 +316,7 @@ def test_what_ships_opens_with_no_call_of_a_language_model(file, monkeypatch):
     for one in shipped(corpus):
         build(corpus, one.build, Here())
         report = status(corpus, one.build).report
-        assert report["usage"]["calls"] == 0 and ShippedBuild.of(report["shipped"]) == one
+        assert report["usage"]["calls"] == 0 and from_plain(ShippedBuild, report["shipped"]) == one
 
 
 TOLD = [file for name in corpora() for file in shipped_facts(type("Named", (), {"name": name})())]

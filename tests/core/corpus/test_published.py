@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import asdict
 
 import pytest
 
 from core.corpus.published import FORMATS, read
 from core.errors import BadInput
+from core.io.plain import from_plain, to_plain
 from core.questions import GOLD, read_questions
 from core.types import Question
 
@@ -152,4 +152,4 @@ def test_the_names_of_an_answer_are_a_group_and_come_back_from_json(tmp_path):
         (("Daei",), (("Daei", "Ali Daei"),)),
         (("A", "B"), (("A",), ("B", "b"))),
     ]
-    assert found[0].id == "-7" and [Question.of(json.loads(json.dumps(asdict(one)))) for one in found] == list(found)
+    assert found[0].id == "-7" and [from_plain(Question, json.loads(json.dumps(to_plain(one)))) for one in found] == list(found)

@@ -8,6 +8,7 @@ from core.errors import BadInput
 from core.finetune.data import Example, best_chain, example, turns
 from core.finetune.dialogues import dialogues
 from core.finetune.split import Split, text
+from core.io.plain import from_plain, to_plain
 from core.types import Path, Question
 from tests.films import films  # noqa: F401
 
@@ -25,7 +26,7 @@ def test_what_reaches_the_answer_is_positive_and_what_passes_none_negative(films
     assert made.part("triple").positives == ("One, directed_by, Ann",) and made.part("triple").negatives == ("One, has_genre, Drama",)
     assert made.part("relation").positives == ("directed_by",) == made.plan
     assert sorted(made.part("relation").negatives) == ["has_genre", "release_year", "written_by"]
-    assert Example.from_dict(made.to_dict()) == made
+    assert from_plain(Example, to_plain(made)) == made
 
 
 def test_a_step_back_is_told_in_paths_and_triples_stay_as_they_are(films):  # noqa: F811

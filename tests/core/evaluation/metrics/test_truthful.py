@@ -49,7 +49,7 @@ def test_every_answer_is_one_of_three(text, found, judged, scores):
     ],
 )
 def test_exact_matches_are_accurate_and_all_others_are_for_two_judges(text, first, second, scores):
-    said = Answered(text, "language model", says(text, "Ann"), 1, exact=exact(text, ["Ann"]))
+    said = Answered(text, "language model", int(says(text, "Ann")), 1, exact=exact(text, ["Ann"]))
     outcome = Outcome(golds=1, answer=said, judged=Judged(first), second=Judged(second))
     assert tuple(metric(name)(outcome) for name in NAMES) == scores
     assert Outcome.from_dict(outcome.to_dict()) == outcome
