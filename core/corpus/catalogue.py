@@ -12,10 +12,10 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path as FilePath
 
-from core.corpus import stored
 from core.corpus.corpus import KIND, Asked, Corpus, write
 from core.corpus.links import read_links
 from core.corpus.published import FORMATS, read
+from core.corpus.stored import META, locked
 from core.errors import BadInput, StoreError, nearest, shorten
 from core.io.home import ROOT, home
 from core.sharing import check_may_change, forget_owner
@@ -95,7 +95,7 @@ def corpora() -> dict[str, Corpus | Shipped]:
     `damaged_corpora` says why."""
     known: dict[str, Corpus | Shipped] = {name: found.with_added() for name, found in shipped().items()}
     for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
-        if folder.name not in known and (folder / stored.META).is_file():
+        if folder.name not in known and (folder / META).is_file():
             try:
                 known[folder.name] = _opened(folder)
             except StoreError:
@@ -107,7 +107,7 @@ def damaged_corpora() -> list[str]:
     """What is wrong with each corpus of a person's own that cannot be opened, in a sentence."""
     sentences = []
     for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
-        if folder.name not in shipped() and (folder / stored.META).is_file():
+        if folder.name not in shipped() and (folder / META).is_file():
             try:
                 _opened(folder)
             except StoreError as error:
@@ -125,7 +125,7 @@ def open_corpus(name: str, check: Callable[[], None] | None = None) -> Corpus:
     known = shipped()
     if name in known:
         return known[name].open(check)
-    if not SAFE_NAME.fullmatch(name) or not (corpora_folder() / name / stored.META).is_file():
+    if not SAFE_NAME.fullmatch(name) or not (corpora_folder() / name / META).is_file():
         raise BadInput(f"There is no corpus “{shorten(name)}”.{nearest(name, corpora())}")
     return _opened(corpora_folder() / name)
 
@@ -147,7 +147,7 @@ def own_corpus(name: str) -> Corpus | None:
     if name in shipped():
         raise BadInput(f"There is already a corpus “{name}”, which comes with Hopscope; choose another name.")
     folder = corpora_folder() / name
-    return _opened(folder) if (folder / stored.META).is_file() else None
+    return _opened(folder) if (folder / META).is_file() else None
 
 
 def remove_corpus(name: str) -> None:
@@ -160,7 +160,7 @@ def remove_corpus(name: str) -> None:
         raise BadInput(f"There is no corpus “{shorten(name)}” of your own.")
     check_may_change(KIND, name)
     removed = folder.with_name(f".{name}-removed")
-    with stored.locked(folder):
+    with locked(folder):
         try:
             shutil.rmtree(removed, ignore_errors=True)
             folder.rename(removed)
@@ -210,7 +210,7 @@ def _open(folder: FilePath, stamp: tuple[int, int]) -> Corpus:
 def _opened(folder: FilePath) -> Corpus:
     """The corpus in a folder, one object as long as it is not written anew."""
     try:
-        stat = (folder / stored.META).stat()
+        stat = (folder / META).stat()
         return _open(folder, (stat.st_ino, stat.st_mtime_ns))
     except FileNotFoundError:
         raise StoreError(f"There is no corpus in {folder}.") from None

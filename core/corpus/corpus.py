@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-from core.corpus import stored
+import core.corpus.stored as stored
 from core.corpus.document import Document
 from core.corpus.links import Link, links_in
 from core.corpus.links import table_of as links_table

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from core.corpus import links
 from core.corpus.document import Document, sound
+from core.corpus.links import digest_of as digest_of_links
 from core.errors import BadInput, StoreError
 from core.graph.columns import Table
 from core.io import digests, locks
@@ -61,7 +61,7 @@ def changed(table: Table, put: Iterable[Document] = (), removed: frozenset[str] 
 
 def digest_of(table: Table, linked: Table | None = None) -> str:
     """The sha256 of a corpus's content in hex: the digests of its documents by id, so that no order of adding tells, and of its links."""
-    more = [links.digest_of(linked)] if linked is not None and len(linked) else []
+    more = [digest_of_links(linked)] if linked is not None and len(linked) else []
     return sha256("\n".join([f"corpus {VERSION}", *table.texts("digest"), *more]).encode()).hexdigest()
 
 
