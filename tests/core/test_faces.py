@@ -1,27 +1,28 @@
-"""The face of a package, its `__init__`, is for those outside: a module inside that took a name from it would import itself in a circle."""
+"""The face of a package, its `__init__`, is for those outside: a module that the face imports, and that imports from it, makes a circle."""
 
 import ast
 
 from core.io.home import ROOT
 
 
-def inside_by_face(folder):
-    """The imports at the top of modules from the face of a package that they are in, where that face imports from it."""
+def circles(folder):
+    """Imports at the top of a module from the face of a package that it is in, where that face imports this module."""
     for file in sorted(folder.rglob("*.py")):
-        around = {".".join(part.relative_to(folder.parent).parts): part for part in file.parents if part.is_relative_to(folder)}
+        module = ".".join(file.relative_to(folder.parent).with_suffix("").parts)
         for statement in ast.parse(file.read_text("utf-8")).body if file.name != "__init__.py" else ():
-            if isinstance(statement, ast.ImportFrom) and statement.module in around:
-                face = around[statement.module] / "__init__.py"
-                if face.exists() and f"\nfrom {statement.module}." in f"\n{face.read_text('utf-8')}":
+            if isinstance(statement, ast.ImportFrom) and module.startswith(f"{statement.module}."):
+                face = folder.parent.joinpath(*statement.module.split("."), "__init__.py")
+                if face.exists() and f"\nfrom {module} import" in f"\n{face.read_text('utf-8')}":
                     yield f"{file.relative_to(folder.parent)}:{statement.lineno}"
 
 
-def test_modules_inside_a_package_import_by_full_path():
-    assert list(inside_by_face(ROOT / "core")) == []
+def test_modules_that_a_face_imports_do_not_import_from_it():
+    assert list(circles(ROOT / "core")) == []
 
 
-def test_an_import_by_the_face_is_found(tmp_path):
+def test_a_circle_is_found(tmp_path):
     (tmp_path / "core" / "corpus").mkdir(parents=True)
     (tmp_path / "core" / "corpus" / "__init__.py").write_text("from core.corpus.stored import put\n")
-    (tmp_path / "core" / "corpus" / "stored.py").write_text("from core.corpus import put\nimport core.corpus.links as links\n")
-    assert list(inside_by_face(tmp_path / "core")) == ["core/corpus/stored.py:1"]
+    (tmp_path / "core" / "corpus" / "stored.py").write_text("import core.corpus.links as links\nfrom core.corpus import links\n")
+    (tmp_path / "core" / "corpus" / "links.py").write_text("from core.corpus import put\n")  # which the face does not import
+    assert list(circles(tmp_path / "core")) == ["core/corpus/stored.py:2"]
