@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
@@ -9,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from core.builds.base import STAGES, BuildLine, BuildOperator
-from core.builds.text import operator_class, parse_line
+from core.builds.registry import OPERATORS
 from core.errors import BadParameter, nearest, shorten
-from core.lines import check_row, stage_of
+from core.lines import calls, check_row, named_values, stage_of
 from core.parameters import make, parameters
 
 FILE = Path(__file__).with_name("builds.toml")
@@ -138,3 +139,32 @@ def _operator(step: Any, where: str) -> BuildOperator:
     if cls.stage != stage:
         raise BadParameter(f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stage}”.")
     return make(cls, {key: value for key, value in step.items() if key != stage}, where)
+
+
+def parse_line(text: str) -> BuildLine:
+    """The line whose `repr` is `text`: `TokenChunks(size=300) >> NounPhrases() >> Merge()`.
+
+    Only operator names with literal parameters are read; nothing is evaluated. Raises BadParameter.
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise BadParameter(f"“{shorten(text)}” is neither a build nor a line of building operators.") from None
+    return BuildLine(tuple(_called(call) for call in calls(tree)))
+
+
+def operator_class(name: object, where: str = "") -> type[BuildOperator]:
+    """The building operator of that name. Raises BadParameter that names the nearest."""
+    if not isinstance(name, str) or name not in OPERATORS:
+        raise BadParameter(
+            f"{where + ': there' if where else 'There'} is no building operator “{shorten(name)}”.{nearest(str(name), OPERATORS)}"
+        )
+    return OPERATORS[name]
+
+
+def _called(call: ast.expr) -> BuildOperator:
+    named = named_values(call)
+    if named is None:
+        raise BadParameter(f"“{shorten(ast.unparse(call))}” is neither a build nor a building operator with named parameters.")
+    name, given = named
+    return make(operator_class(name), given)

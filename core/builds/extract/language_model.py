@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,6 @@ from core.builds.asking import reply_to, side_by_side
 from core.builds.base import BuildContext
 from core.builds.extract.extracting import Extractor
 from core.builds.extract.model_replies import SCHEMAS, Lists, lists_in
-from core.builds.extract.occurrence import Occurrence
 from core.builds.facts import Entity, Facts, Relation
 from core.builds.naming import folded
 from core.builds.speed import measured
@@ -23,6 +23,7 @@ from core.parameters import param
 from core.prompts import messages, prompts
 from core.types import Usage
 
+WORD = re.compile(r"\w+")
 FILE = "extraction"
 REPLY = 700  # tokens; what is longer is cut, and what had ended is kept
 EXPECTED = 300  # tokens of a reply, until some are known
@@ -182,3 +183,22 @@ class Gathered:
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
+
+
+class Occurrence:
+    """Looks for names in one text: as they are, or all of their words anywhere in it; case and white space do not count.
+
+    >>> from core.builds.extract.language_model import Occurrence
+    >>> here = Occurrence("Lincoln, Abraham, was  born in Kentucky.")
+    >>> here("Abraham Lincoln"), here("kentucky"), here("Marie Curie"), here(" ")
+    (True, True, False, False)
+    """
+
+    def __init__(self, text: str):
+        self._text = folded(text)
+        self._words = frozenset(WORD.findall(self._text))
+
+    def __call__(self, name: str) -> bool:
+        key = folded(name)
+        words = WORD.findall(key)
+        return bool(words) and (key in self._text or self._words.issuperset(words))

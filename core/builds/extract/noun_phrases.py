@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from core.builds.base import BuildContext
 from core.builds.extract.extracting import Extractor
 from core.builds.extract.parsing import read_batches
-from core.builds.extract.scripts import latin
 from core.builds.facts import Entity, Facts, Relation
 from core.errors import ModelUnavailable
 
@@ -34,6 +34,7 @@ TYPES = {
     "LAW": "law",
     "LANGUAGE": "language",
 }
+LETTERS = 2000  # characters looked at to tell whether a text is in Latin ones
 PHRASE = "concept"  # the type of what is no name
 TOGETHER = "appears with"
 CONTENT = ("NOUN", "PROPN")
@@ -190,3 +191,14 @@ def _is_name(name: str) -> bool:
     words = name.split()
     told = any(character.isalpha() for character in name) and len(name) > 1 and not TIMES.issuperset(name.casefold().split())
     return told and len(words) <= LONGEST
+
+
+def latin(text: str) -> bool:
+    """Whether at least half of a text's letters are Latin ones; a text without letters is.
+
+    >>> from core.builds.extract.noun_phrases import latin
+    >>> latin("Ann in Zürich"), latin("安住在罗马。"), latin("1999")
+    (True, False, True)
+    """
+    letters = [character for character in text[:LETTERS] if character.isalpha()]
+    return 2 * sum(unicodedata.name(character, "").startswith("LATIN") for character in letters) >= len(letters)

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.facts import Facts
-from core.builds.merge.descriptions import described
+from core.builds.group.summaries import description_by_model
 from core.builds.naming import READINGS, folded
+from core.errors import shorten
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.graph.store import Graph
+from core.models.chat.replies import estimate
 from core.parameters import param
 
+CUT = "descriptions were longer than {} tokens and cut behind the last that fits"
 RELATED = "related to"  # the name of a relation that has none
 EVERY = 1000  # chunks between two looks at whether somebody cancelled
 
@@ -160,3 +163,38 @@ def without(what: str, descriptions: Iterable[str]) -> str:
 
 def _chunks(gathered: Iterable[Gathered]) -> list[Sequence[int]]:
     return [sorted(one.chunks) for one in gathered]
+
+
+def described(longest: int, model: str, ctx: BuildContext) -> Callable[[str, Iterable[str]], str]:
+    """What makes one description of several, of what is called by the first argument: joined, and where that is more than `longest`
+    tokens, summarised by the language model `model`, or where none is named, or it says nothing, cut behind the last that fits."""
+
+    def joined(what: str, descriptions: Iterable[str]) -> str:
+        several = [" ".join(one.split()) for one in descriptions]
+        if sum(map(estimate, several)) <= longest:
+            return " ".join(several)
+        if model and (told := description_by_model(what, several, longest, model, ctx)):
+            ctx.report.count(summarised=1)
+            return told
+        ctx.report.count(cut=1)
+        ctx.report.note(f"{CUT.format(longest)}.".capitalize())
+        return fitting(several, longest)
+
+    return joined
+
+
+def fitting(several: Iterable[str], longest: int) -> str:
+    """As many of some texts as fit, in their order; of the first at least the beginning.
+
+    >>> from core.builds.merge.merging import fitting
+    >>> fitting(["One two.", "Three four.", "Five."], 7)
+    'One two. Three four.'
+    """
+    kept: list[str] = []
+    room = longest
+    for text in several:
+        room -= estimate(text)
+        if room < 0:
+            break
+        kept.append(text)
+    return " ".join(kept) or shorten(next(iter(several), ""), int(longest * 3.5))

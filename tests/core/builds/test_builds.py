@@ -5,11 +5,10 @@ import json
 import pytest
 
 from core.builds import being_built, build, catalogue, chosen, find, open_graph, standing, status
-from core.builds.catalogue import read
+from core.builds.catalogue import parse_line, read
 from core.builds.cost import cost
 from core.builds.report import BuildReport
 from core.builds.run import BUILT, _part, context, place
-from core.builds.text import parse_line
 from core.comparison.built import BuiltGraphs
 from core.errors import BadParameter, Cancelled, StoreError
 from core.indexes.place import keep

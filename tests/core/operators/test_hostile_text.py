@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.builds.text import parse_line as parse_build
+from core.builds.catalogue import parse_line as parse_build
 from core.errors import BadParameter
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
