@@ -9,7 +9,7 @@ from core.cases.finished import Finished, FinishedLane
 from core.comparison.run import LaneRun
 from core.comparison.stands import stands_on
 from core.corpus import Corpus
-from core.diagnosis.funnel import kept
+from core.diagnosis.funnel import saved_alive
 from core.diagnosis.matching import match
 from core.engine import Comparison, Lane
 from core.environment import Environment
@@ -51,7 +51,7 @@ def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
         run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states), standing=lane.graph)
         text = "Cancelled" if lane.status == CANCELLED else ""
         ended = Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved)
-        ended.repair, ended.rests, ended.stands, ended.kept = lane.repair, lane.rests, lane.stands, lane.kept
+        ended.repair, ended.rests, ended.stands, ended.saved_alive = lane.repair, lane.rests, lane.stands, lane.kept
         ended.tried = True
         lanes.append(ended)
     return Comparison(ask, lanes)
@@ -103,5 +103,5 @@ def _lane(comparison: Comparison, lane: Lane) -> FinishedLane:
         lane.rests,
         lane.run.standing,
         stands_on(comparison, lane),
-        kept(comparison, lane),
+        saved_alive(comparison, lane),
     )

@@ -90,7 +90,7 @@ def paths_list(graph, state: State) -> list[dict[str, Any]]:
 def funnel_dict(comparison: Comparison, lane: Lane) -> dict[str, list[str] | None] | None:
     """The known answers alive at each stage; null for a stage this line has not, and as a whole where no answer is known."""
     ask = comparison.ask
-    stages = funnel(ask.source, lane.graph, lane.state, answers_of(ask.question), lane_by_model(comparison, lane), lane.kept)
+    stages = funnel(ask.source, lane.graph, lane.state, answers_of(ask.question), lane_by_model(comparison, lane), lane.saved_alive)
     alive = {stage.name: list(stage.alive) for stage in stages}
     return {name: alive.get(name) for name in STAGES_OF[ask.source.kind]} if stages else None
 
@@ -100,7 +100,7 @@ def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     source, gold = comparison.ask.source, passages_of(comparison.ask.question)
     if not gold:
         return None
-    kept = {stage.name: list(stage.alive) for stage in funnel(source, lane.graph, lane.state, gold, kept=lane.kept)}
+    kept = {stage.name: list(stage.alive) for stage in funnel(source, lane.graph, lane.state, gold, saved=lane.saved_alive)}
     found = [_fate_dict(fate, lane.state) for fate in fates(lane.graph, lane.states, comparison.ask.question.gold)]
     return {"alive": {name: kept.get(name) for name in STAGES_OF[source.kind][:-1]}, "fates": found}
 

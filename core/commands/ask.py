@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.commands.terminal import FAILED, OK, bar, watch
-from core.comparison.timing import apart, cost
+from core.comparison.timing import besides, cost
 from core.errors import shorten
 from core.instances.catalogue import catalogue, find, one_for
 from core.operators.asking import UNASKED
@@ -107,7 +107,7 @@ def _print(result: dict, comparison) -> None:
             print("  alive: " + ", ".join(f"{stage} {len(alive)}" for stage, alive in answered["funnel"].items() if alive is not None))
         if answered["gold"]:
             print("  passages: " + ", ".join(f"{name} {len(on)}" for name, on in answered["gold"]["alive"].items() if on is not None))
-        aside = ", ".join(f"{seconds:.2f} s {label[0].lower()}{label[1:]}" for label, seconds in apart(lane).items() if seconds >= LEAST)
+        extra = ", ".join(f"{seconds:.2f} s {label[0].lower()}{label[1:]}" for label, seconds in besides(lane).items() if seconds >= LEAST)
         found = sum(map(len, answered["hits"].values()))
         what = f"{found} hits" if answered["hits"] else f"{len(answered['paths'])} paths"
-        print(f"  {cost(lane.state.trace):.2f} s, {what}{f'; apart from that {aside}' if aside else ''}")
+        print(f"  {cost(lane.state.trace):.2f} s, {what}{f'; apart from that {extra}' if extra else ''}")

@@ -44,7 +44,7 @@ class Lane:
     progress: HowFar | None = None  # of what it does now, where that is known
     rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on, once that was looked up
     stands: str = ""  # of a saved one: the title of the build that made the graph it stands on
-    kept: Mapping[str, tuple[str, ...]] | None = None  # of a saved one: known answers and passages in the corpus and in the graph
+    saved_alive: Mapping[str, tuple[str, ...]] | None = None  # of a saved one: known answers and passages in the corpus and in the graph
 
     def again(self, ask: Ask) -> Lane:
         """A lane of the same end for another comparison of the same question, which then holds its own."""

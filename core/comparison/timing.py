@@ -12,7 +12,7 @@ from core.types import Step
 
 Kind = Literal["preparation", "waiting", "retrieval", "ranking", "model", "cache"]
 SHORTEST = 0.001  # seconds below which a span is left out
-APART = ("preparation", "waiting")  # kinds that are no cost of the method
+NO_COST = ("preparation", "waiting")  # kinds that are no cost of the method
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ def spans(lane: Lane) -> tuple[Span, ...]:
     return tuple(span for span in _all(lane) if span.seconds >= SHORTEST)
 
 
-def apart(lane: Lane) -> dict[str, float]:
+def besides(lane: Lane) -> dict[str, float]:
     """Seconds of a lane that are no cost of the method, by what took them, in order."""
     seconds: dict[str, float] = {}
     for span in spans(lane):
-        if span.kind in APART:
+        if span.kind in NO_COST:
             seconds[span.label] = seconds.get(span.label, 0.0) + span.seconds
     return seconds
 

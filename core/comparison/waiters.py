@@ -27,7 +27,7 @@ class Waiters:
     def __init__(self, every: float = EVERY, grace: float = GRACE):
         self._every, self._grace = every, grace
         self._waits: dict[str, tuple[Waiter, Job]] = {}
-        self._gone: dict[Job, float] = {}  # since when nobody is there
+        self._left_since: dict[Job, float] = {}  # since when nobody is there
         self._lock, self._sweeping = threading.Lock(), False
 
     def wait(self, waiter: Waiter, job: Job) -> None:
@@ -35,7 +35,7 @@ class Waiters:
         with self._lock:
             former = self._waits.get(waiter.id, (None, None))[1]
             self._waits[waiter.id] = (waiter, job)
-            self._gone.pop(job, None)
+            self._left_since.pop(job, None)
             if not self._sweeping:
                 self._sweeping = True
                 threading.Thread(target=self._sweep, name="waiters", daemon=True).start()
@@ -66,7 +66,7 @@ class Waiters:
             with self._lock:
                 self._waits = {key: wait for key, wait in self._waits.items() if not wait[1].ended}
                 jobs = {job for _, job in self._waits.values()}
-                self._gone = {job: since for job, since in self._gone.items() if job in jobs}
+                self._left_since = {job: since for job, since in self._left_since.items() if job in jobs}
                 if not jobs:
                     self._sweeping = False
                     return
@@ -77,8 +77,8 @@ class Waiters:
         there, now = self.of(job), time.monotonic()
         with self._lock:
             if there:
-                self._gone.pop(job, None)
+                self._left_since.pop(job, None)
                 return
-            since = self._gone.setdefault(job, now)
+            since = self._left_since.setdefault(job, now)
         if now - since >= self._grace:
             self._cancel_unless_waited(job)

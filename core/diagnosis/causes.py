@@ -57,7 +57,7 @@ class Fate:
     text: str
     place: int | None = None
     of: int | None = None
-    kept: int | None = None
+    retained: int | None = None
     hop: int | None = None
     what: str = ""
     step: Step | None = field(default=None, compare=False)
@@ -84,7 +84,7 @@ class Loss:
     cause: Cause
     place: int | None = None
     of: int | None = None
-    kept: int | None = None
+    retained: int | None = None
     hop: int | None = None
     what: str = ""
     start: str = ""

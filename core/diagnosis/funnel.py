@@ -18,7 +18,7 @@ from core.types import Path, State
 STAGES = ("graph", "subgraph", "paths", "prompt", "answer")  # of a run on triples
 TEXT_STAGES = ("corpus", "graph", "retrieved", "prompt", "answer")  # of one on documents
 STAGES_OF = {GraphSource.kind: STAGES, CorpusSource.kind: TEXT_STAGES}
-Kept = Mapping[str, tuple[str, ...]] | None
+SavedAlive = Mapping[str, tuple[str, ...]] | None
 Tests = list[tuple[str, Callable[[Target], bool]]]  # by stage whether a target is alive in it
 
 
@@ -31,11 +31,11 @@ class Stage:
     alive: tuple[str, ...]
     lost: tuple[str, ...]
     of: int
-    aside: bool = False
+    bypassed: bool = False
 
 
 def funnel(
-    source: Source, graph, state: State, targets: Sequence[Target], by_model: bool | None = None, kept: Kept = None
+    source: Source, graph, state: State, targets: Sequence[Target], by_model: bool | None = None, saved: SavedAlive = None
 ) -> tuple[Stage, ...]:
     """The stages that the run has reached so far, for targets of one kind; empty where there is none.
 
@@ -53,17 +53,17 @@ def funnel(
 
     `kept` has what is alive in the corpus and the graph of a comparison that was saved.
     """
-    targets, aside = tuple(dict.fromkeys(targets)), ""
+    targets, bypassed = tuple(dict.fromkeys(targets)), ""
     if not targets:
         return ()
     if targets[0].kind == "passage":
-        tests = _passages(source, graph, state, kept)
+        tests = _passages(source, graph, state, saved)
     elif source.documents:
-        tests = _words(source, graph, state, targets, kept)
+        tests = _words(source, graph, state, targets, saved)
     else:
         by_model = state.answer is not None if by_model is None else by_model
-        tests, aside = _nodes(graph, state, targets, by_model), "" if by_model or state.reader is None else "prompt"
-    return _survivors(tests, targets, aside)
+        tests, bypassed = _nodes(graph, state, targets, by_model), "" if by_model or state.reader is None else "prompt"
+    return _survivors(tests, targets, bypassed)
 
 
 def _nodes(graph, state: State, targets: Sequence[Target], by_model: bool) -> Tests:
@@ -88,10 +88,10 @@ def _nodes(graph, state: State, targets: Sequence[Target], by_model: bool) -> Te
     return found
 
 
-def _passages(source: Source, graph, state: State, kept: Kept) -> Tests:
+def _passages(source: Source, graph, state: State, saved: SavedAlive) -> Tests:
     found: Tests = [
-        ("corpus", lambda target: target.name in (kept["corpus"] if kept else source)),
-        ("graph", lambda target: target.name in kept["graph"] if kept else bool(described(graph, chunk_rows(graph, target.name)))),
+        ("corpus", lambda target: target.name in (saved["corpus"] if saved else source)),
+        ("graph", lambda target: target.name in saved["graph"] if saved else bool(described(graph, chunk_rows(graph, target.name)))),
     ]
     hits, shown = retrieved_chunks(graph, state), shown_chunks(graph, state)
     if hits is not None:
@@ -101,13 +101,16 @@ def _passages(source: Source, graph, state: State, kept: Kept) -> Tests:
     return found
 
 
-def _words(source: Source, graph, state: State, targets: Sequence[Target], kept: Kept) -> Tests:
+def _words(source: Source, graph, state: State, targets: Sequence[Target], saved: SavedAlive) -> Tests:
     said = state.answer if state.answer is not None else state.excerpt.text if state.excerpt else None
     if all(normalize(target.name) in BARE for target in targets):
         return [("answer", lambda target: says(said, target.name))] if said is not None else []
     found: Tests = [
-        ("corpus", lambda target: target.name in kept["corpus"] if kept else any(in_corpus(source, graph, name) for name in target.names)),
-        ("graph", lambda target: target.name in kept["graph"] if kept else any(in_graph(graph, name) for name in target.names)),
+        (
+            "corpus",
+            lambda target: target.name in saved["corpus"] if saved else any(in_corpus(source, graph, name) for name in target.names),
+        ),
+        ("graph", lambda target: target.name in saved["graph"] if saved else any(in_graph(graph, name) for name in target.names)),
     ]
     if state.hits:
         texts = [text for hits in state.hits for of in (hit_names, hit_texts) for text in of(graph, hits.kind, hits.items)]
@@ -121,24 +124,24 @@ def _words(source: Source, graph, state: State, targets: Sequence[Target], kept:
     return found
 
 
-def _survivors(tests: Tests, targets: Sequence[Target], aside: str) -> tuple[Stage, ...]:
+def _survivors(tests: Tests, targets: Sequence[Target], bypassed: str) -> tuple[Stage, ...]:
     """The stages, each with those of the targets alive in it that pass its test; at that one called `aside` none is lost."""
     stages, before = [], tuple(target.name for target in targets)
     for name, test in tests:
         alive = tuple(target.name for target in targets if test(target))
-        if name == aside:
-            stages.append(Stage(name, alive, (), len(targets), aside=True))
+        if name == bypassed:
+            stages.append(Stage(name, alive, (), len(targets), bypassed=True))
             continue
         stages.append(Stage(name, alive, tuple(one for one in before if one not in alive), len(targets)))
         before = alive
     return tuple(stages)
 
 
-def kept(comparison: Comparison, lane: Lane) -> Mapping[str, tuple[str, ...]] | None:
+def saved_alive(comparison: Comparison, lane: Lane) -> Mapping[str, tuple[str, ...]] | None:
     """Of the known answers and passages those in the corpus and in the lane's graph, for a comparison that is saved without these."""
     ask = comparison.ask
-    if not ask.source.documents or lane.kept is not None:
-        return lane.kept
+    if not ask.source.documents or lane.saved_alive is not None:
+        return lane.saved_alive
     begun = State(ask.question)
     answers, passages = (funnel(ask.source, lane.graph, begun, wanted(ask.question)) for wanted in (answers_of, passages_of))
     alive = {(stage.name, name) for stage in (*answers, *passages) for name in stage.alive}

@@ -134,9 +134,9 @@ def _on_the_way(run: LaneStages, answer: str, nodes: set[int], way: Path) -> Los
         if instead != run.chain(way):
             return Loss(answer, stage, Cause.OTHER_RELATIONS, chain=run.chain(way), instead=instead, step=end.step)
     if end.cause is Cause.LEFT_OUT:
-        return Loss(answer, stage, Cause.LEFT_OUT, end.place, kept=end.kept, what=end.what, step=end.step)
+        return Loss(answer, stage, Cause.LEFT_OUT, end.place, retained=end.retained, what=end.what, step=end.step)
     if end.cause is Cause.EDGE_LEFT_OUT:
-        return Loss(answer, stage, Cause.EDGE_LEFT_OUT, kept=end.kept, what=end.what, step=end.step)
+        return Loss(answer, stage, Cause.EDGE_LEFT_OUT, retained=end.retained, what=end.what, step=end.step)
     if end.cause in (Cause.BEAM, Cause.NOT_TRIED):
         return _beam(run, answer, way, end)
     if end.cause is Cause.TOO_FAR:
@@ -149,7 +149,7 @@ def _beam(run: LaneStages, answer: str, way: Path, end: Fate) -> Loss:
     beginning = Path(way.nodes[: hop + 1], way.edges[:hop], way.forward[:hop])
     start, where = run.graph.names(way.nodes[hop - 1 : hop + 1])
     chain = run.chain(beginning)
-    return Loss(answer, "paths", end.cause, end.place, end.of, end.kept, hop, where, start, chain, step=end.step)
+    return Loss(answer, "paths", end.cause, end.place, end.of, end.retained, hop, where, start, chain, step=end.step)
 
 
 def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
@@ -163,7 +163,7 @@ def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
         return Loss(answer, "paths", Cause.ONE_WAY, step=search)
     if away is None:
         return Loss(answer, "paths", Cause.NO_WAY, step=search)
-    return Loss(answer, "paths", Cause.TOO_FAR if hops and away > hops else Cause.NOT_REACHED, kept=hops, hop=away, step=search)
+    return Loss(answer, "paths", Cause.TOO_FAR if hops and away > hops else Cause.NOT_REACHED, retained=hops, hop=away, step=search)
 
 
 def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
@@ -175,7 +175,7 @@ def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
                 instead = run.chain(run.state.paths.items[0]) if run.state.paths else ()
                 return Loss(answer, "subgraph", Cause.OTHER_RELATIONS, instead=instead, step=step)
             place = place_beyond(run.graph, state, nodes)
-            return Loss(answer, "subgraph", Cause.LEFT_OUT, place, kept=len(state.subgraph.nodes), what=answer, step=step)
+            return Loss(answer, "subgraph", Cause.LEFT_OUT, place, retained=len(state.subgraph.nodes), what=answer, step=step)
     return Loss(answer, "paths", Cause.NOT_REACHED, step=run.searched())
 
 

@@ -8,7 +8,7 @@ from core.comparison.comparing import Lane
 from core.comparison.run import LaneRun
 from core.diagnosis.causes import Cause, Fate, Loss
 from core.diagnosis.funnel import Stage
-from core.diagnosis.passages import chunk_rows, fates, kept_by
+from core.diagnosis.passages import chunk_rows, fates, retained_by
 from core.diagnosis.path_outcome import title
 from core.diagnosis.wording import are
 
@@ -18,7 +18,7 @@ def lost_passages(run: LaneRun | Lane, stages: Sequence[Stage]) -> tuple[Loss, .
     lost = [(stage.name, document) for stage in stages for document in stage.lost]
     found = fates(run.graph, run.states, [document for _, document in lost])
     return tuple(
-        Loss(_title(run.graph, fate), stage, fate.cause, fate.place, fate.of, fate.kept, step=fate.step)
+        Loss(_title(run.graph, fate), stage, fate.cause, fate.place, fate.of, fate.retained, step=fate.step)
         for (stage, _), fate in zip(lost, found)
     )
 
@@ -37,21 +37,21 @@ def title_of_chunk(graph, row: int) -> str:
 
 def why(lost: Loss) -> str:
     """Why a passage was not read, in a few words without a full stop."""
-    kept = kept_by(lost.step) if lost.step is not None else None
+    retained = retained_by(lost.step) if lost.step is not None else None
     if lost.stage == "corpus":
         return "it is not among the documents"
     if lost.stage == "graph":
         return "nothing of it is in the graph"
     if lost.stage == "prompt":
         place = f" at place {lost.place:,}" if lost.place else ""
-        if kept is not None and lost.place is not None and lost.place > kept:
-            return f"it was found{place}, and the first {kept:,} are handed on"
+        if retained is not None and lost.place is not None and lost.place > retained:
+            return f"it was found{place}, and the first {retained:,} are handed on"
         return f"it was found{place}, and the prompt had no room for it"
     if lost.place is None:
         return "no step of this line came upon it"
     if lost.cause is Cause.BATCH:
         return f"the first search had it at place {lost.place:,}, and no batch came upon it"
-    if kept is not None:
-        return f"only {kept:,} {are(kept)} kept, it was place {lost.place:,}"
+    if retained is not None:
+        return f"only {retained:,} {are(retained)} kept, it was place {lost.place:,}"
     by = title(lost.step) if lost.step is not None else "the ranking"
     return f"it was place {lost.place:,} of {lost.of:,} and cut by {by}"

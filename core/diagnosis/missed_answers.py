@@ -27,7 +27,7 @@ def lost_paths(
     goals = {answer: set(gold_nodes(graph, *question.names(answer))) for answer in dict.fromkeys(answers)}
     known: dict[str, Path] = {}
     for answer, nodes in goals.items():
-        path = _kept(runs, nodes) or _seen(runs, nodes) or _shortest(graph, runs, nodes)
+        path = _chosen(runs, nodes) or _seen(runs, nodes) or _shortest(graph, runs, nodes)
         if path is not None:
             known[answer] = path
     counted = zip(runs, by_model or [True] * len(runs))
@@ -55,7 +55,7 @@ def _first(ranking: Ranking | None, nodes: set[int]) -> Path | None:
     return next((path for path in ranking.items if path.end in nodes), None) if ranking is not None else None
 
 
-def _kept(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
+def _chosen(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
     reading = sorted((states for states in runs if states), key=lambda states: nodes.isdisjoint(states[-1].reader or ()))
     found = (_first(states[-1].paths, nodes) for states in reading)
     return next((path for path in found if path is not None), None)

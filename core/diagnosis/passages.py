@@ -30,34 +30,34 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
     for order in filter(None, (_as_chunks(graph, last.chunks), _as_chunks(graph, last.nodes))):
         place = _place(order, rows)
         if place is not None:
-            cause, text, step, kept, of = Cause.FOUND, f"place {place:,}", None, None, len(order)
+            cause, text, step, retained, of = Cause.FOUND, f"place {place:,}", None, None, len(order)
             if handed_on is not None and rows.isdisjoint(handed_on):
                 steps = (one for one in reversed(last.trace) if one.operator == DocumentsOfNodes.__name__ and one.before_cut is not None)
-                cause, kept, step = Cause.NO_ROOM, len(handed_on), next(steps, None)
-                text = too_late(place, kept)
+                cause, retained, step = Cause.NO_ROOM, len(handed_on), next(steps, None)
+                text = too_late(place, retained)
             elif rows.isdisjoint(shown_chunks(graph, last) or rows):
                 cause, text = Cause.NO_ROOM, f"place {place:,}, no room in the prompt"
-            return Fate(cause, text, place, of, kept, step=step, chunk=named(order[place - 1]))
+            return Fate(cause, text, place, of, retained, step=step, chunk=named(order[place - 1]))
     walked = any(in_batches(step) for step in last.trace)
     for step in reversed(last.trace):
         order = _as_chunks(graph, step.before_cut)
         place = _place(order, rows)
         if place is not None:
-            kept = kept_by(step)
-            text = f"never reached: place {place:,} of the first search" if walked else too_late(place, kept)
+            retained = retained_by(step)
+            text = f"never reached: place {place:,} of the first search" if walked else too_late(place, retained)
             cause = Cause.BATCH if walked else Cause.OUTRANKED
-            return Fate(cause, text, place, len(order), kept, step=step, chunk=named(order[place - 1]))
+            return Fate(cause, text, place, len(order), retained, step=step, chunk=named(order[place - 1]))
     return Fate(Cause.NOT_REACHED, "never reached", chunk=named(min(rows)))
 
 
-def too_late(place: int, kept: int | None) -> str:
+def too_late(place: int, retained: int | None) -> str:
     """That something was ranked behind what is kept.
 
     >>> from core.diagnosis.passages import too_late
     >>> too_late(12, 1), too_late(1200, None)
     ('found too late: place 12, 1 is kept', 'found too late: place 1,200')
     """
-    return f"found too late: place {place:,}" + (f", {kept:,} {are(kept)} kept" if kept else "")
+    return f"found too late: place {place:,}" + (f", {retained:,} {are(retained)} kept" if retained else "")
 
 
 def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
@@ -72,7 +72,7 @@ def in_batches(step: Step) -> bool:
     return len(step.frames) > 1 and step.frames[0].ranking.kind == "node"
 
 
-def kept_by(step: Step) -> int | None:
+def retained_by(step: Step) -> int | None:
     """How many an operator kept of what it ranked, where a parameter says so.
 
     >>> from core.diagnosis.passages import kept_by
@@ -110,12 +110,12 @@ def chunk_order(graph: KnowledgeGraph, state: State) -> tuple[tuple[int, ...], t
     """The chunks found, best first, and these in the longer order they were cut from where that is known; None where none were sought."""
     if state.chunks is None and (state.nodes is None or not node_chunks(graph)):
         return None
-    kept = _as_chunks(graph, state.chunks) or _as_chunks(graph, state.nodes)
+    retained = _as_chunks(graph, state.chunks) or _as_chunks(graph, state.nodes)
     for step in reversed(state.trace):
         order = _as_chunks(graph, step.before_cut)
-        if len(order) > len(kept) and order[: len(kept)] == kept:
-            return kept, order
-    return kept, kept
+        if len(order) > len(retained) and order[: len(retained)] == retained:
+            return retained, order
+    return retained, retained
 
 
 def shown_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:

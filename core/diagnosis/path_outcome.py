@@ -73,16 +73,18 @@ def _dropped(states: Sequence[State], path: Path) -> Fate | None:
         if _position(after.paths, path) is not None:
             continue
         assert after.paths is not None  # no operator takes all of them away
-        kept = len(after.paths)
+        retained = len(after.paths)
         if place is not None:
             assert step.before_cut is not None  # it has that place
             of = len(step.before_cut)
-            if kept == 0:
+            if retained == 0:
                 return Fate(Cause.NOT_HANDED_ON, f"found, but {title(step)} handed nothing on", place + 1, of, 0, step=step)
-            late = f"found too late: place {place + 1:,} of {of:,}, {kept:,} {'is' if kept == 1 else 'are'} kept"
-            return Fate(Cause.OUTRANKED, late, place + 1, of, kept, step=step)
+            late = f"found too late: place {place + 1:,} of {of:,}, {retained:,} {'is' if retained == 1 else 'are'} kept"
+            return Fate(Cause.OUTRANKED, late, place + 1, of, retained, step=step)
         assert before is not None  # the path was there
-        return Fate(Cause.NOT_CHOSEN, f"dropped by {title(step)}: one of {len(before):,} not chosen", None, len(before), kept, step=step)
+        return Fate(
+            Cause.NOT_CHOSEN, f"dropped by {title(step)}: one of {len(before):,} not chosen", None, len(before), retained, step=step
+        )
     return None
 
 
@@ -95,7 +97,7 @@ def _never(graph, states: Sequence[State], path: Path) -> Fate:
         return _left_by_beam(step, path)
     hops = step.parameters.get("hops")
     if hops and len(path) > hops:
-        return Fate(Cause.TOO_FAR, f"never reached: {_hops(len(path))} away, {hops} {_are(hops)} searched", kept=hops, step=step)
+        return Fate(Cause.TOO_FAR, f"never reached: {_hops(len(path))} away, {hops} {_are(hops)} searched", retained=hops, step=step)
     way = graph.resolve(step.parameters.get("direction", "graph"))
     if way != "both" and any(forward != (way == "out") for forward in path.forward):
         return Fate(Cause.ONE_WAY, "never reached: edges are followed one way only, and it needs the other", step=step)
@@ -116,12 +118,12 @@ def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
                 place = place_beyond(graph, state, (node,))
                 at = f": place {place:,}, {size:,} {_are(size)} kept" if place else ""
                 text = f"never reached: “{name}” was left out by {title(step)}{at}"
-                return Fate(Cause.LEFT_OUT, text, place, kept=size, what=name, step=step)
+                return Fate(Cause.LEFT_OUT, text, place, retained=size, what=name, step=step)
         for edge in path.edges:
             if not state.subgraph.has_edge(edge):
                 name = graph.relation_name(edge)
                 text = f"never reached: a “{name}” edge was left out by {title(step)}"
-                return Fate(Cause.EDGE_LEFT_OUT, text, kept=len(state.subgraph.edges), what=name, step=step)
+                return Fate(Cause.EDGE_LEFT_OUT, text, retained=len(state.subgraph.edges), what=name, step=step)
     return None
 
 
@@ -140,8 +142,10 @@ def _left_by_beam(step: Step, path: Path) -> Fate:
             return Fate(cause, text + rank, at, frame.considered, len(frame.ranking), hop, step=step)
     if len(path) <= len(frames):
         return Fate(Cause.ONLY_LONGER, "never handed on by itself: only paths that begin with it were", step=step)
-    kept = len(frames)
-    return Fate(Cause.TOO_FAR, f"never reached: {_hops(len(path))} away, {kept} {_are(kept)} searched", kept=kept, step=step)
+    retained = len(frames)
+    return Fate(
+        Cause.TOO_FAR, f"never reached: {_hops(len(path))} away, {retained} {_are(retained)} searched", retained=retained, step=step
+    )
 
 
 def title(step: Step) -> str:

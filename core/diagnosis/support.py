@@ -82,12 +82,12 @@ def _likeness(graph: KnowledgeGraph, state: State, encoder: Encoder, check: Call
     answer, rows = state.answer or "", sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ())
     said = sentences(answer)
     texts = {row: chunk_text(graph, row) for row in rows}
-    told = [(row, span) for row, text in texts.items() for span in sentences(text)][:MOST]
-    if not said or not told:
+    found = [(row, span) for row, text in texts.items() for span in sentences(text)][:MOST]
+    if not said or not found:
         return
-    known = encoder.encode([texts[row][start:end] for row, (start, end) in told], check)
+    known = encoder.encode([texts[row][start:end] for row, (start, end) in found], check)
     asked = encoder.encode([answer[start:end] for start, end in said], check)
-    yield from zip(said, [told] * len(said), np.round(asked.astype(np.float64) @ known.T.astype(np.float64), 6))
+    yield from zip(said, [found] * len(said), np.round(asked.astype(np.float64) @ known.T.astype(np.float64), 6))
 
 
 def marks(text: str, names: Iterable[str]) -> tuple[Span, ...]:
@@ -106,8 +106,8 @@ def marks(text: str, names: Iterable[str]) -> tuple[Span, ...]:
         for at in range(len(plain) - len(wanted) + 1) if wanted else ():
             if [word for _, _, word in plain[at : at + len(wanted)]] == wanted:
                 found.append((plain[at][0], plain[at + len(wanted) - 1][1]))
-    kept: list[Span] = []
+    retained: list[Span] = []
     for span in sorted(found, key=lambda span: (span[0], -span[1])):
-        if not kept or span[0] >= kept[-1][1]:
-            kept.append(span)
-    return tuple(kept)
+        if not retained or span[0] >= retained[-1][1]:
+            retained.append(span)
+    return tuple(retained)

@@ -49,7 +49,7 @@ def advise(graph: KnowledgeGraph, question: Question, seeds: Sequence[int], rati
     density, why_density = _density(graph, spread, steps, edges)
     aim, why_aim = _aim(question, seeds, steps, density)
     estimate = spread * aim / (1 - aim)
-    keep, why_feedback = heard(estimate, question, ratings)
+    keep, why_feedback = from_feedback(estimate, question, ratings)
     size = _rounded(min(max(keep, LEAST), MOST, graph.n_nodes))
     last = f"Together: about {size:,} nodes" + (f", where {USUAL:,} are usual." if size != USUAL else ", as is usual.")
     return Advice(size, aim, steps, spread, tuple(filter(None, (why_steps, why_density, why_aim, why_feedback, last))))
@@ -129,7 +129,7 @@ def _aim(question: Question, seeds: Sequence[int], steps: int, density: int) -> 
     return aim, f"At least {aim:.0%} of the answers should be kept{f', as {_listed(why)}' if why else ', the usual aim'}."
 
 
-def heard(estimate: float, question: Question, ratings: Sequence[Rating]) -> tuple[float, str]:
+def from_feedback(estimate: float, question: Question, ratings: Sequence[Rating]) -> tuple[float, str]:
     """(the estimate after the feedback on alike questions, a sentence or nothing).
 
     n thumbs up move it towards the size that worked by the share n / (n + 2), on a scale of factors. That size is the smallest one

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from core.diagnosis.causes import Loss
-from core.diagnosis.passages import kept_by
+from core.diagnosis.passages import retained_by
 from core.diagnosis.repair.trying import Change, new_ones, with_values
 from core.diagnosis.wording import counted
 from core.operators import SparseChunks, VectorChunks
@@ -16,7 +16,7 @@ from core.operators.nodes.adaptive import AdaptiveRerank
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.parameters import values
 
-MOST_KEPT = 40  # hits of a kind that a change keeps
+MAX_KEEP = 40  # hits of a kind that a change keeps
 WIDER = (2, 4)  # times as many
 FURTHER = 3  # the most hops that a change takes
 UNITS = {"chunks": "passage", "nodes": "entity", "relations": "relation", "communities": "report"}
@@ -43,10 +43,10 @@ def _to_the_place(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
     """The step that cut passages keeps as many that the last of them comes in, or if that is too many the first."""
     for position, operator in enumerate(line):
         name = type(operator).__name__
-        by_it = [loss for loss in lost if loss.step and loss.step.operator == name and kept_by(loss.step) is not None]
+        by_it = [loss for loss in lost if loss.step and loss.step.operator == name and retained_by(loss.step) is not None]
         cut = [loss.place for loss in by_it if loss.place]
         for place in sorted({min(cut), max(cut)}, reverse=True) if cut else ():
-            if values(operator).get("keep", place) < place <= MOST_KEPT:
+            if values(operator).get("keep", place) < place <= MAX_KEEP:
                 yield from with_values(position, operator, f"Keep {_unit(line, operator, place)}", keep=place)
 
 
@@ -77,7 +77,7 @@ def _wider(line: Line) -> Iterator[Change]:
     for times in WIDER:
         for position, operator in sorted(searches, key=lambda one: "chunks" not in one[1].writes):
             known = values(operator)
-            if (keep := times * known.get("keep", 0)) and keep <= MOST_KEPT:
+            if (keep := times * known.get("keep", 0)) and keep <= MAX_KEEP:
                 yield from with_values(position, operator, f"Keep {_unit(line, operator, keep)}", keep=keep)
             elif budget := times * known.get("budget", 0):
                 yield from with_values(position, operator, _more(line, operator, budget), budget=budget)

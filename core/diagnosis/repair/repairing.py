@@ -64,7 +64,7 @@ class Repairing:
             if one is None or one.stage is None or lane.tried or self._asks_chat(lane.instance):
                 continue
             self._wait(job)
-            lane.repair = repair(lane.run, one.losses, lane_by_model(self._comparison, lane), lane.kept, job.check)
+            lane.repair = repair(lane.run, one.losses, lane_by_model(self._comparison, lane), lane.saved_alive, job.check)
             lane.tried = True
             if lane.repair is not None:
                 job.touch()

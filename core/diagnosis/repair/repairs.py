@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from core.comparison.run import LaneRun, Layered
 from core.diagnosis.causes import Loss
-from core.diagnosis.funnel import Kept, funnel, right
+from core.diagnosis.funnel import SavedAlive, funnel, right
 from core.diagnosis.measure import PROMPT, READER
 from core.diagnosis.repair import passage_changes, path_changes
 from core.diagnosis.repair.trying import MOST_SECONDS, Change, best, changed_line, ran
@@ -36,7 +36,7 @@ def repair(
     run: LaneRun,
     losses: Sequence[Loss] = (),
     by_model: bool = False,
-    kept: Kept = None,
+    saved: SavedAlive = None,
     check: Callable[[], None] = lambda: None,
     seconds: float = MOST_SECONDS,
 ) -> Repair | None:
@@ -45,14 +45,14 @@ def repair(
     `losses` are those of the lane, `kept` is that of a saved one on documents. A change has to bring more than the run did. No
     language model is asked, and at most six changes are tried in `seconds`. Raises what `check` raises.
     """
-    before = brought(run, by_model, kept)
+    before = brought(run, by_model, saved)
     if before is None or before.right == before.of:
         return None
     attempt = lambda change, checked: _tried(run, change, before, checked, by_model)
     return best(_changes(run, losses), before.right, attempt, check, seconds)
 
 
-def brought(run: LaneRun, by_model: bool, kept: Kept = None) -> Brought | None:
+def brought(run: LaneRun, by_model: bool, saved: SavedAlive = None) -> Brought | None:
     """What a run brings. On triples known answers that the graph reader names, or where the model's count (`by_model`) those in its prompt.
 
     On documents gold passages, else words of known answers, in the prompt, or found by a line that writes none. None where nothing is
@@ -66,7 +66,7 @@ def brought(run: LaneRun, by_model: bool, kept: Kept = None) -> Brought | None:
         by = (PROMPT if by_model else READER) if run.ask.model else ""  # where both answer, a count says whose it is
         return None if found is None else Brought(found, len(set(question.answers)), "", by)
     wanted = passages_of(question) or answers_of(question)
-    stages = {stage.name: stage for stage in funnel(run.ask.source, graph, state, wanted, kept=kept)}
+    stages = {stage.name: stage for stage in funnel(run.ask.source, graph, state, wanted, saved=saved)}
     last = next((stages[name] for name in READ if name in stages), None)
     what = "gold passage" if question.gold else "known answer"
     return None if last is None else Brought(len(last.alive), last.of, what, READ[last.name])

@@ -14,7 +14,7 @@ ADD = "Add the right answer to see where it is lost."
 
 
 @dataclass(frozen=True)
-class Spoken:
+class LaneSummary:
     """One lane as the sentence for all needs it: its name, its own explanation, what it answers, and how it ended (failed, was cancelled)
     where it did not come to its end."""
 
@@ -36,7 +36,7 @@ class Spoken:
         return self.own.right
 
 
-def contrast(lanes: Sequence[Spoken], answers: Sequence[str], by: str = "") -> str:
+def contrast(lanes: Sequence[LaneSummary], answers: Sequence[str], by: str = "") -> str:
     """The sentences for all lanes; empty for none. `by` says whose answers are counted, where that is to be said."""
     retrieved = [lane for lane in lanes if not lane.ended and lane.explained is not None]
     answers = tuple(dict.fromkeys(answers))
@@ -59,7 +59,7 @@ def ends(lanes: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{sentence(joined(names))} {plural(ended, names)}." for ended, names in named_by.items()]
 
 
-def _known(lanes: Sequence[Spoken], answers: tuple[str, ...], by: str) -> str:
+def _known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: str) -> str:
     absent = [loss.name for loss in lanes[0].own.losses if loss.cause is Cause.NOT_IN_GRAPH]
     if len(absent) == len(answers):
         return f"{named([f'“{name}”' for name in absent])} {are(len(absent))} not in the graph, so no method can find {_it(absent)}."
@@ -73,7 +73,7 @@ def _known(lanes: Sequence[Spoken], answers: tuple[str, ...], by: str) -> str:
     return f"{head} {_clauses(rest or lanes, of, len(lanes))}".strip()
 
 
-def _head(lanes: Sequence[Spoken], best: Sequence[Spoken], most: int, answers: tuple[str, ...]) -> str:
+def _head(lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], most: int, answers: tuple[str, ...]) -> str:
     """Who finds how many."""
     of, names = len(answers), joined([lane.name for lane in best])
     goal = answers[0] if of == 1 else every(of)
@@ -91,9 +91,9 @@ def _head(lanes: Sequence[Spoken], best: Sequence[Spoken], most: int, answers: t
     return f"{names} {'finds' if len(best) == 1 else 'find'} most, {what}"
 
 
-def _clauses(lanes: Sequence[Spoken], of: int, among: int) -> str:
+def _clauses(lanes: Sequence[LaneSummary], of: int, among: int) -> str:
     """Where each of the lanes loses, those that lose alike together; `among` is how many lanes there are."""
-    groups: dict[tuple, list[Spoken]] = {}
+    groups: dict[tuple, list[LaneSummary]] = {}
     for lane in lanes:
         losses = lane.own.losses
         alike = [loss for loss in losses if loss.cause == losses[0].cause]
@@ -108,7 +108,7 @@ def _clauses(lanes: Sequence[Spoken], of: int, among: int) -> str:
     return sentence("; ".join(clauses) + ".") if clauses else ""
 
 
-def _beside(lanes: Sequence[Spoken]) -> str:
+def _beside(lanes: Sequence[LaneSummary]) -> str:
     """Who gives other names too, where somebody does not."""
     extra = [lane for lane in lanes if lane.own.extra]
     if not extra or len(extra) == len(lanes):
@@ -117,9 +117,9 @@ def _beside(lanes: Sequence[Spoken]) -> str:
     return f"{sentence(joined(extras))}."
 
 
-def _unknown(lanes: Sequence[Spoken]) -> str:
+def _unknown(lanes: Sequence[LaneSummary]) -> str:
     """Whether the lanes agree, where no right answer is known."""
-    says: dict[frozenset[str], list[Spoken]] = {}
+    says: dict[frozenset[str], list[LaneSummary]] = {}
     for lane in lanes:
         says.setdefault(frozenset(map(normalize, lane.says)), []).append(lane)
     if len(says) == 1:

@@ -93,10 +93,10 @@ def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
     items = run.state.paths.items
     ends = [run.nodes(answer) for answer in answers]
     places = [next((i for i, p in enumerate(items, 1) if p.end in nodes), None) for nodes in ends]
-    kept = [place for place in places if place is not None]
-    if len(kept) < len(places):
+    retained = [place for place in places if place is not None]
+    if len(retained) < len(places):
         return f"The model named {it}, though not every path to {it} was kept."
-    last, total = max(kept), len(items)
+    last, total = max(retained), len(items)
     if len(answers) == 1:
         came = "is at the end of the only path" if total == 1 else f"came {ordinal(last)} of {total:,} paths"
         return f"{answers[0]} {came}.{beside}"
@@ -158,19 +158,19 @@ def _unshown(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _outside(group: _LossGroup) -> tuple[Cause, str]:
-    loss, kept = group.first, group.first.kept or 0
+    loss, retained = group.first, group.first.retained or 0
     on_the_way = loss.what != loss.name
     what = f"{loss.what}, on the way to {group.names}," if on_the_way else group.names
     is_ = "is" if on_the_way else group.is_
     hops = group.parameter("hops")
     if group.parameter("walks"):
         return Cause.LEFT_OUT, f"{counted(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}."
-    if hops is not None and group.parameter("matches") is None and kept < group.parameter("keep"):
+    if hops is not None and group.parameter("matches") is None and retained < group.parameter("keep"):
         return Cause.TOO_FAR, f"{what} {is_} more than {counted(hops, 'hop')} away."
     phrase = Cause.FILTERED if group.filtering else Cause.LEFT_OUT
     it = loss.what if group.more and not on_the_way else "it"
     at = f": {it} came {ordinal(loss.place)}" if loss.place else ""
-    return phrase, f"{what} {is_} not among the {counted(kept, 'node')} that {group.by} keeps{at}."
+    return phrase, f"{what} {is_} not among the {counted(retained, 'node')} that {group.by} keeps{at}."
 
 
 def _cut(group: _LossGroup) -> tuple[Cause, str]:
@@ -182,7 +182,7 @@ def _cut(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _far(group: _LossGroup) -> tuple[Cause, str]:
-    away, searched = figure(group.first.hop), figure(group.first.kept)
+    away, searched = figure(group.first.hop), figure(group.first.retained)
     return Cause.TOO_FAR, f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched."
 
 
@@ -200,8 +200,8 @@ def _beam(group: _LossGroup) -> tuple[Cause, str]:
     if loss.place is None:
         return Cause.BEAM, f"the model did not choose {way} among {counted(figure(loss.of), 'path')}."
     wide = group.parameter("width") if group.parameter("prune") == "top" else None
-    kept = figure(loss.kept)
-    limit = f"the beam is {wide} wide" if wide == kept else f"only {kept:,} {are(kept)} kept"
+    retained = figure(loss.retained)
+    limit = f"the beam is {wide} wide" if wide == retained else f"only {retained:,} {are(retained)} kept"
     return Cause.BEAM, f"{way} came {ordinal(loss.place)} of {loss.of:,}, {limit}."
 
 
@@ -223,13 +223,13 @@ def _elsewhere(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _outranked(group: _LossGroup) -> tuple[Cause, str]:
-    loss, kept = group.first, figure(group.first.kept)
+    loss, retained = group.first, figure(group.first.retained)
     assert loss.step is not None and loss.step.before_cut is not None  # which holds the order
     if loss.step.before_cut.scores is None and group.parameter("model") is None:
         return Cause.NOT_DRAWN, _picked(group, "drawn")
     return (
         Cause.OUTRANKED,
-        f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, only {kept:,} {are(kept)} kept.",
+        f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, only {retained:,} {are(retained)} kept.",
     )
 
 
@@ -242,14 +242,14 @@ def _not_handed_on(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _picked(group: _LossGroup, how: str) -> str:
-    kept = group.first.kept
-    was, lead = ("was", "it does") if kept == 1 else ("were", "they do")
-    return f"of {counted(figure(group.first.of), 'path')} {kept:,} {was} {how}, and {lead} not lead to {group.names}."
+    retained = group.first.retained
+    was, lead = ("was", "it does") if retained == 1 else ("were", "they do")
+    return f"of {counted(figure(group.first.of), 'path')} {retained:,} {was} {how}, and {lead} not lead to {group.names}."
 
 
 def _late(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    return Cause.NO_ROOM, f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.kept:,}."
+    return Cause.NO_ROOM, f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.retained:,}."
 
 
 def _passed(group: _LossGroup) -> tuple[Cause, str]:
@@ -257,12 +257,12 @@ def _passed(group: _LossGroup) -> tuple[Cause, str]:
 
 
 def _unnamed(group: _LossGroup) -> tuple[Cause, str]:
-    kept = figure(group.first.kept)
-    stops = f"the reader stops at {counted(kept, 'name')}" if kept else "the reader names nothing"
+    retained = figure(group.first.retained)
+    stops = f"the reader stops at {counted(retained, 'name')}" if retained else "the reader names nothing"
     return Cause.NOT_NAMED, f"{group.names} {group.is_} at the end of {group.chain(group.first.chain)}, but {stops}."
 
 
-def _unread(group: _LossGroup) -> tuple[Cause, str]:
+def _beyond_prompt(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     leads = f"{group.chain(loss.chain)}, place {loss.place:,} of {loss.of:,}, leads to {group.names}"
     return Cause.NOT_FOLLOWED, f"its answer follows {group.chain(loss.instead)}; {leads}."
@@ -293,7 +293,7 @@ SENTENCES = {  # by cause: the key in `PHRASES`, and the sentence
     Cause.NOT_CHOSEN: _unchosen,
     Cause.NOT_HANDED_ON: _not_handed_on,
     Cause.NO_ROOM: _late,
-    Cause.NOT_FOLLOWED: _unread,
+    Cause.NOT_FOLLOWED: _beyond_prompt,
     Cause.NOT_NAMED: _unnamed,
     Cause.ON_THE_WAY: _passed,
     Cause.NOT_SAID: _unsaid,

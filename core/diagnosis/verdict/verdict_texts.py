@@ -27,8 +27,8 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
     ask = comparison.ask
     if not lane.retrieved or not lane.states:
         return None
-    answers = funnel(ask.source, lane.graph, lane.state, answers_of(ask.question), kept=lane.kept)
-    passages = funnel(ask.source, lane.graph, lane.state, passages_of(ask.question), kept=lane.kept)
+    answers = funnel(ask.source, lane.graph, lane.state, answers_of(ask.question), saved=lane.saved_alive)
+    passages = funnel(ask.source, lane.graph, lane.state, passages_of(ask.question), saved=lane.saved_alive)
     said = next((stage for stage in answers if stage.name == "answer"), None)
     right, of = (len(said.alive) if said else None), len(dict.fromkeys(ask.question.answers))
     stages = passages or answers
@@ -130,7 +130,7 @@ def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
     for name, lane in zip(names, comparison.lanes):
         if not lane.retrieved:
             continue
-        stages = funnel(ask.source, lane.graph, lane.state, passages_of(ask.question), kept=lane.kept)
+        stages = funnel(ask.source, lane.graph, lane.state, passages_of(ask.question), saved=lane.saved_alive)
         if stages and stages[-1].name == "prompt":
             shown_by.append((name, len(stages[-1].alive), stages[-1].of))
     if len(shown_by) > 1 and len({shown for _, shown, _ in shown_by}) == 1:

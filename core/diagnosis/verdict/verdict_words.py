@@ -9,7 +9,7 @@ from core.comparison.comparing import ENDED, Comparison, Lane
 from core.comparison.endings import unfinished
 from core.diagnosis.funnel import right
 from core.diagnosis.measure import READER, by_model, counted_by, lane_by_model, two_measures
-from core.diagnosis.verdict.contrast import Spoken, contrast
+from core.diagnosis.verdict.contrast import LaneSummary, contrast
 from core.diagnosis.verdict.explanation import Explained, explained
 from core.diagnosis.verdict.verdict_texts import explained_texts, verdict_texts
 from core.diagnosis.wording import joined, sentence
@@ -40,9 +40,11 @@ def explain(comparison: Comparison) -> Verdict:
     if not all(lane.retrieved or lane.status in ENDED for lane in lanes):
         return Verdict("", explanations)
     names = lane_names(comparison)
-    spoken = [Spoken(name, one, _says(lane, model), unfinished(lane)) for name, lane, model, one in zip(names, lanes, models, explanations)]
-    others = [name for name, model, one in zip(names, models, spoken) if model and one.explained and not by_model(comparison)]
-    parts = [contrast(spoken, answers, counted_by(comparison)), _otherwise(others) if answers and len(others) < len(lanes) else ""]
+    summaries = [
+        LaneSummary(name, one, _says(lane, model), unfinished(lane)) for name, lane, model, one in zip(names, lanes, models, explanations)
+    ]
+    others = [name for name, model, one in zip(names, models, summaries) if model and one.explained and not by_model(comparison)]
+    parts = [contrast(summaries, answers, counted_by(comparison)), _otherwise(others) if answers and len(others) < len(lanes) else ""]
     text = " ".join(filter(None, parts))
     return Verdict(text, explanations, tuple(answer for answer in dict.fromkeys(answers) if answer in text))
 

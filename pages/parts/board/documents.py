@@ -19,8 +19,8 @@ from pages.parts.board.text_fates import gold_titles, hit_fates
 from pages.parts.board.text_hits import has_hits, passage, question_words, tables
 from pages.parts.board.text_lost import with_lost
 from pages.parts.board.text_picture import TextPicture, placed, pointed
-from pages.parts.board.text_points import told_points
-from pages.parts.board.text_rests import told_rests
+from pages.parts.board.text_points import points_data
+from pages.parts.board.text_rests import rests_data
 from pages.parts.board.text_story import story
 from pages.parts.board.text_verdict import answer_tag, tone
 from pages.parts.board.verdict import verdict_data
@@ -36,7 +36,7 @@ class DocumentView:
 
     def __init__(self, comparison: Comparison):
         self._comparison = comparison
-        self._told: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._cached: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._picture = TextPicture()
         self._paths, self._words = Paths(comparison, placed), WordsOnPaths(placed)
         self._shared: tuple[Any, dict[str, Any]] | None = None
@@ -49,10 +49,10 @@ class DocumentView:
             lanes, gold = self._comparison.lanes, self._gold()
             walked = self._paths.draw([()] * len(lanes), [True] * len(lanes))
             best = [[walked.paths[entry["key"]] for entry in part or ()] for part in walked.best]
-            told = hit_fates(lanes, gold, best)
-            picture = self._picture.draw(lanes, gold, told, best)
+            data = hit_fates(lanes, gold, best)
+            picture = self._picture.draw(lanes, gold, data, best)
             stories = [story(f"lane-{i}", lane, self._comparison.ask.question.gold) for i, lane in enumerate(lanes)]
-            paths, fates = {**walked.paths, **pointed(lanes, told)}, {**walked.fates, **told}
+            paths, fates = {**walked.paths, **pointed(lanes, data)}, {**walked.fates, **data}
             for _, more, said in stories:
                 paths, fates = {**paths, **more}, {**fates, **said}
             every = [[*hops, *batches] for hops, (batches, _, _) in zip(walked.stories, stories)]
@@ -73,24 +73,24 @@ class DocumentView:
 
     def lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
         """What is said of one lane."""
-        told, state, excerpt = self._found(lane), lane.state, lane.state.excerpt
+        data, state, excerpt = self._found(lane), lane.state, lane.state.excerpt
         said, answers = state.answer is not None, self._comparison.ask.question.answers
         return {
             "reader": [excerpt.text] if excerpt is not None else hit_titles(lane.graph, "node", state.reader or ()) or None,
-            "reader_name": told["excerpt"],
-            "rests": told_rests(lane),
-            "verdict": told["verdict"] if said else None,
-            "reader_verdict": None if said else told["verdict"] or verdict_data(right(lane.graph, state, answers, reader=True), answers),
-            "funnel": told["funnel"],
-            "hits": told["hits"],
-            "points": told_points(lane),
-            "stands": told["stands"],
-            **_drawn(shared["kept"][i], told),
+            "reader_name": data["excerpt"],
+            "rests": rests_data(lane),
+            "verdict": data["verdict"] if said else None,
+            "reader_verdict": None if said else data["verdict"] or verdict_data(right(lane.graph, state, answers, reader=True), answers),
+            "funnel": data["funnel"],
+            "hits": data["hits"],
+            "points": points_data(lane),
+            "stands": data["stands"],
+            **_drawn(shared["kept"][i], data),
         }
 
-    def tone(self, one: Explained, told: dict[str, Any]) -> str:
+    def tone(self, one: Explained, data: dict[str, Any]) -> str:
         """The tone of a lane's sentence."""
-        return tone(one, told["funnel"])
+        return tone(one, data["funnel"])
 
     def _gold(self) -> dict[str, str]:
         ask = self._comparison.ask
@@ -100,14 +100,16 @@ class DocumentView:
 
     def _found(self, lane: Lane) -> dict[str, Any]:
         now = len(lane.states)
-        if self._told.get(id(lane), ((),))[0] != (now, lane.retrieved):
-            self._told[id(lane)] = ((now, lane.retrieved), self._tell(lane, lane.state))
-        return self._told[id(lane)][1]
+        if self._cached.get(id(lane), ((),))[0] != (now, lane.retrieved):
+            self._cached[id(lane)] = ((now, lane.retrieved), self._tell(lane, lane.state))
+        return self._cached[id(lane)][1]
 
     def _tell(self, lane: Lane, state: State) -> dict[str, Any]:
         """What is told of one state of a lane; `hits` are null until all are found."""
         ask = self._comparison.ask
-        stages = (funnel(ask.source, lane.graph, state, wanted(ask.question), kept=lane.kept) for wanted in (answers_of, passages_of))
+        stages = (
+            funnel(ask.source, lane.graph, state, wanted(ask.question), saved=lane.saved_alive) for wanted in (answers_of, passages_of)
+        )
         words, passages = ({stage.name: stage for stage in found} for found in stages)
         found = fates(lane.graph, lane.states, ask.question.gold) if lane.retrieved else ()
         last = words.get("answer")
@@ -122,11 +124,11 @@ class DocumentView:
             "fates": found,
             "hits": with_lost(tables(lane, ask.question.gold, shown), lane, found) if has_hits(lane) else None,
             "excerpt": excerpt,
-            "stands": _stands(self._comparison, lane) if lane.retrieved else "",
+            "stands": _graph_line(self._comparison, lane) if lane.retrieved else "",
         }
 
 
-def _stands(comparison: Comparison, lane: Lane) -> str:
+def _graph_line(comparison: Comparison, lane: Lane) -> str:
     """On which graph a lane stands, and how large it is; of a saved comparison without the number of chunks, as it has some of them."""
     counts, part = graph_dict(lane.graph, lane), hasattr(lane.graph, "whole")
     if not counts["build"]:
@@ -136,12 +138,12 @@ def _stands(comparison: Comparison, lane: Lane) -> str:
     return ": ".join(filter(None, (stands_on(comparison, lane), ", ".join(size))))
 
 
-def _drawn(kept: dict[str, list[str]], told: dict[str, Any]) -> dict[str, Any]:
+def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
     """A lane's share of the picture: what it found of what is drawn."""
-    if told["hits"] is None:
+    if data["hits"] is None:
         return {}
-    size = sum(len(table["rows"]) for table in told["hits"])
-    return {"nodes": kept["nodes"], "edges": kept["edges"], "kept": kept, "alive": kept["nodes"], "hit_count": size}
+    size = sum(len(table["rows"]) for table in data["hits"])
+    return {"nodes": share["nodes"], "edges": share["edges"], "kept": share, "alive": share["nodes"], "hit_count": size}
 
 
 def _stage(name: str, passages, words) -> STAGE:

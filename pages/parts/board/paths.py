@@ -58,13 +58,13 @@ class Paths:
         `by_model` tells for each lane whether its language model's answer counts, as in `path_outcome.fate`."""
         self._known = {}
         best, missed, stories = [], [], []
-        for lane, gone in zip(self._comparison.lanes, lost):
+        for lane, missing in zip(self._comparison.lanes, lost):
             state = seen(self._comparison, lane)
             head = state.paths.head(SHOWN_PATHS) if state.paths is not None else None
             rows = [(path, head.score(i)) for i, path in enumerate(head.items)] if head is not None else []
             entries = [{"key": self._key(lane, path), "rank": i, "score": score} for i, (path, score) in enumerate(rows, 1)]
             best.append(None if head is None else entries)
-            missed.append([{"key": self._key(lane, path), "answer": answer} for answer, path in gone[:SHOWN_LOST]])
+            missed.append([{"key": self._key(lane, path), "answer": answer} for answer, path in missing[:SHOWN_LOST]])
             stories.append([self._story(lane, step) for step in state.trace if step.frames and step.frames[0].ranking.kind == "path"])
         shown = dict.fromkeys(entry["key"] for part in (*best, *missed) for entry in part or ())
         paths, walked = {}, {}

@@ -42,9 +42,9 @@ class Board:
         shared = view.share(verdict)
         lanes = []
         for i, (lane, status, one) in enumerate(zip(comparison.lanes, statuses, verdict.lanes)):
-            told = view.lane(i, lane, shared)
-            text = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": view.tone(one, told)}
-            lanes.append({"id": f"lane-{i}", **self._lane(lane, status), **told, "verdict_text": text, **_walked(i, shared)})
+            data = view.lane(i, lane, shared)
+            text = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": view.tone(one, data)}
+            lanes.append({"id": f"lane-{i}", **self._lane(lane, status), **data, "verdict_text": text, **_walked(i, shared)})
         return {
             "question": comparison.ask.question.text,
             "documents": view.documents,

@@ -6,82 +6,82 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.diagnosis.causes import Fate
-from core.diagnosis.passages import chunk_rows, handed_on_chunks, in_batches, kept_by, too_late
+from core.diagnosis.passages import chunk_rows, handed_on_chunks, in_batches, retained_by, too_late
 from core.engine import Lane
 from core.graph.texts import hit_names, leaves
 from core.types import Ranking
 from pages.parts.board.keys import Key
 from pages.parts.board.text_hits import KINDS, Hit, hits_of, reads_documents
 
-Told = dict[str, Any]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
+Data = dict[str, Any]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
 
 
-def hit_fates(lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequence[Mapping[str, Any]]] = ()) -> dict[Key, dict[str, Told]]:
+def hit_fates(lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequence[Mapping[str, Any]]] = ()) -> dict[Key, dict[str, Data]]:
     """By the key of each hit of any lane, of the chunks `gold` and of the nodes on the best `paths` of each lane, what became of it in each
     lane that has retrieved."""
     found = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
     on_paths = [_on_paths(ways) for ways in paths or [()] * len(lanes)]
     keys = list(dict.fromkeys([Key("chunk", id) for id in gold] + [key for part in (*found, *on_paths) for key in part]))
-    fates: dict[Key, dict[str, Told]] = {key: {} for key in keys}
+    fates: dict[Key, dict[str, Data]] = {key: {} for key in keys}
     for i, (lane, hits) in enumerate(zip(lanes, found)):
         if lane.retrieved:
             late = _late(lane, [key for key in keys if key.kind == "chunk" and key not in hits])
             shown = {} if lane.state.prompt is None else dict(lane.state.prompt.hits)
             kinds = {hit.kind for hit in hits.values()}
-            kept = handed_on_chunks(lane.graph, lane.state)
+            handed_on = handed_on_chunks(lane.graph, lane.state)
             for key in keys:
                 on_path = on_paths[i].get(key)
                 fates[key][f"lane-{i}"] = (
-                    _found(hits[key], shown, kept)
+                    _found(hits[key], shown, handed_on)
                     if key in hits
-                    else on_path or late.get(key) or _never(key, kinds, lane, kept is not None)
+                    else on_path or late.get(key) or _never(key, kinds, lane, handed_on is not None)
                 )
     return fates
 
 
-def _on_paths(paths: Sequence[Mapping[str, Any]]) -> dict[str, Told]:
+def _on_paths(paths: Sequence[Mapping[str, Any]]) -> dict[str, Data]:
     """What is said of the nodes on some paths, the best first."""
     places: dict[str, int] = {}
     for place, path in enumerate(paths, 1):
         places |= {key: place for key in path["nodes"] if key not in places}
-    return {key: _told("found", f"found: on path {place:,}") for key, place in places.items()}
+    return {key: _fate("found", f"found: on path {place:,}") for key, place in places.items()}
 
 
-def _found(hit: Hit, shown: dict[str, int], kept: frozenset[int] | None) -> Told:
-    if hit.kind == "chunk" and kept is not None and hit.item not in kept:
-        return _told("dropped", too_late(hit.place, len(kept)))
+def _found(hit: Hit, shown: dict[str, int], handed_on: frozenset[int] | None) -> Data:
+    if hit.kind == "chunk" and handed_on is not None and hit.item not in handed_on:
+        return _fate("dropped", too_late(hit.place, len(handed_on)))
     kind = "node" if hit.kind == "summary" else hit.kind
     if kind in shown and hit.place > shown[kind]:
-        return _told("dropped", f"found too late: place {hit.place:,}, the prompt has room for {shown[kind]:,}")
-    return _told("found", f"found: place {hit.place:,}")
+        return _fate("dropped", f"found too late: place {hit.place:,}, the prompt has room for {shown[kind]:,}")
+    return _fate("found", f"found: place {hit.place:,}")
 
 
-def _never(key: Key, kinds: set[str], lane: Lane, documents: bool) -> Told:
+def _never(key: Key, kinds: set[str], lane: Lane, documents: bool) -> Data:
     kind = key.kind
     if documents and kind == "chunk":
-        return _told("never", "never reached")
+        return _fate("never", "never reached")
     if not kinds and reads_documents(lane.graph):
-        return _told("never", "reads no documents")
+        return _fate("never", "reads no documents")
     plural = {"entity": "entities", "summary": "summaries"}.get(KINDS[kind], f"{KINDS[kind]}s")
-    return _told("never", f"not among its {plural}" if kind in kinds else f"seeks no {plural}")
+    return _fate("never", f"not among its {plural}" if kind in kinds else f"seeks no {plural}")
 
 
-def _told(fate: str, text: str) -> Told:
+def _fate(fate: str, text: str) -> Data:
     return {"fate": fate, "text": text, "plain": True}
 
 
-def _late(lane: Lane, keys: Sequence[Key]) -> dict[str, Told]:
+def _late(lane: Lane, keys: Sequence[Key]) -> dict[str, Data]:
     """Of passages that were not kept those that an operator ranked, the last one that did."""
     rows = rows_of(lane.graph)
     wanted = {key: rows[key.id] for key in keys if key.id in rows}
-    found: dict[str, Told] = {}
+    found: dict[str, Data] = {}
     for step in reversed(lane.state.trace):
         if step.before_cut is None or step.before_cut.kind not in ("chunk", "node"):
             continue
         places = _places(lane.graph, step.before_cut, set(wanted.values()))
         for key, row in wanted.items():
             if key not in found and row in places:
-                found[key] = _unread(places[row]) if walks(lane) else _told("dropped", too_late(places[row], kept_by(step)))
+                found[key] = _beyond_batches(places[row]) if walks(lane) else _fate("dropped", too_late(places[row], retained_by(step)))
     return found
 
 
@@ -90,8 +90,8 @@ def walks(lane: Lane) -> bool:
     return any(in_batches(step) for step in lane.state.trace)
 
 
-def _unread(place: int) -> Told:
-    return _told("never", f"never reached: place {place:,} of the first search")
+def _beyond_batches(place: int) -> Data:
+    return _fate("never", f"never reached: place {place:,} of the first search")
 
 
 def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
@@ -105,8 +105,8 @@ def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
 def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[str, str]:
     """The titles of the gold passages by the ids of their chunks: of the one that a lane found, else of one that its graph has, else of the
     first in `graph`. A document may be whole in one graph and cut in another."""
-    told = sorted((fate for fate in fates if fate.chunk), key=lambda fate: fate.place is None)
-    known = {fate.document: fate.chunk for fate in reversed(told)}
+    seen = sorted((fate for fate in fates if fate.chunk), key=lambda fate: fate.place is None)
+    known = {fate.document: fate.chunk for fate in reversed(seen)}
     table, titles = graph.columns.chunks, {}
     for document in dict.fromkeys(documents):
         if rows := sorted(chunk_rows(graph, document)):

@@ -103,13 +103,13 @@ def _has(graph, what: str, column: str) -> bool:
 def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
     """A table for each kind of hit: `kind, rows`; `shown` are the numbers of hits that the prompt shows, by kind."""
     found: dict[str, list[dict[str, Any]]] = {}
-    passages, kept = frozenset(gold), handed_on_chunks(lane.graph, lane.state)
+    passages, handed_on = frozenset(gold), handed_on_chunks(lane.graph, lane.state)
     for hit in hits_of(lane):
-        if kept is not None and hit.kind == "chunk" and hit.item not in kept:
+        if handed_on is not None and hit.kind == "chunk" and hit.item not in handed_on:
             continue
         kind = "node" if hit.kind == "summary" else hit.kind
-        unread = kind in shown and hit.place > shown[kind]
-        found.setdefault(hit.kind, []).append({**_row(lane.graph, hit, passages), "unread": unread})
+        beyond = kind in shown and hit.place > shown[kind]
+        found.setdefault(hit.kind, []).append({**_row(lane.graph, hit, passages), "unread": beyond})
     return [{"kind": KINDS[kind], "rows": found[kind]} for kind in KINDS if kind in found]
 
 
@@ -118,8 +118,8 @@ def _row(graph, hit: Hit, gold: frozenset[str]) -> dict[str, Any]:
     text = hit_texts(graph, kind, [hit.item])[0][:LONG]
     row = {"key": hit.key, "score": hit.score, "text": text, "gold": False, "sources": [], "place": ""}
     if hit.kind == "chunk":
-        told = passage(graph, hit.item, gold)
-        return row | told | {"text": "" if text == told["title"] else text}
+        data = passage(graph, hit.item, gold)
+        return row | data | {"text": "" if text == data["title"] else text}
     name = hit_names(graph, kind, [hit.item])[0]
     if hit.kind == "community":
         members = graph.columns.communities.lists("members")[hit.item]
@@ -128,9 +128,9 @@ def _row(graph, hit: Hit, gold: frozenset[str]) -> dict[str, Any]:
         return row | {"title": name, "place": f"{len(members):,} entities: {', '.join(names)}{more}"}
     if hit.kind == "triple":
         name = _relation(graph, hit.item)
-    told = chunk_lists(graph, "edges" if hit.kind == "triple" else "nodes", [hit.item])[0]
-    sources = [passage(graph, chunk, gold) for chunk in told[:SOURCES]]
-    more = f"and {len(told) - SOURCES:,} more passages" if len(told) > SOURCES else ""
+    data = chunk_lists(graph, "edges" if hit.kind == "triple" else "nodes", [hit.item])[0]
+    sources = [passage(graph, chunk, gold) for chunk in data[:SOURCES]]
+    more = f"and {len(data) - SOURCES:,} more passages" if len(data) > SOURCES else ""
     return row | {"title": name, "sources": [{key: one[key] for key in ("id", "title", "gold")} for one in sources], "place": more}
 
 

@@ -30,7 +30,7 @@ class Drawing:
 
     nodes: dict[Key, dict[str, str]] = field(default_factory=dict)
     edges: dict[tuple[Key, Key], str] = field(default_factory=dict)  # the words of an edge
-    kept: list[dict[str, list[str]]] = field(default_factory=list)  # `nodes` and `edges` of a lane
+    shares: list[dict[str, list[str]]] = field(default_factory=list)  # `nodes` and `edges` of a lane
 
 
 class TextPicture:
@@ -51,15 +51,15 @@ class TextPicture:
         if (ids, pairs) != self._laid:
             self._laid, self._places = (ids, pairs), _spread(positions(ids, pairs))
         nodes = [
-            {"id": key, "name": told["name"], "role": told["role"], "x": x, "y": y, "about": {"lanes": _about(fates.get(key, {}))}}
-            for key, told in drawing.nodes.items()
+            {"id": key, "name": data["name"], "role": data["role"], "x": x, "y": y, "about": {"lanes": _about(fates.get(key, {}))}}
+            for key, data in drawing.nodes.items()
             for x, y in [self._places[number(key)]]
         ]
         edges = [
             {"id": edge_id(*ends), "source": ends[0], "target": ends[1], "relation": words, "words": words}
             for ends, words in drawing.edges.items()
         ]
-        return {"layout": {"nodes": nodes, "edges": edges}, "kept": drawing.kept}
+        return {"layout": {"nodes": nodes, "edges": edges}, "kept": drawing.shares}
 
 
 def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ()) -> Drawing:
@@ -70,7 +70,7 @@ def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ())
     reached = {hit.key for hits in found for hit in hits}
     keys = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
     known = sorted(keys, key=lambda key: key not in reached)[: MOST_GOLD if most > MOST_NODES else None]
-    drawing = Drawing({key: told for key, told in keys.items() if key in set(known)})
+    drawing = Drawing({key: data for key, data in keys.items() if key in set(known)})
     by_place = [sorted(hits, key=lambda hit: (hit.place, list(KINDS).index(hit.kind))) for hits in found]
     for row in zip_longest(*map(zip_longest, paths, by_place)):
         for lane, (path, hit) in zip(lanes, (both or (None, None) for both in row)):
@@ -83,7 +83,7 @@ def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ())
     for lane, hits, ways in zip(lanes, found, paths):
         own = {hit.key for hit in hits} | {key for path in ways for key in path["nodes"]}
         edges = _joined(drawing, lane, [hit for hit in hits if hit.key in drawing.nodes], ways)
-        drawing.kept.append({"nodes": [key for key in drawing.nodes if key in own or key in edges[1]], "edges": edges[0]})
+        drawing.shares.append({"nodes": [key for key in drawing.nodes if key in own or key in edges[1]], "edges": edges[0]})
     return drawing
 
 
@@ -150,8 +150,8 @@ def _joined(drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[M
             ends |= {head, tail}
     for hit in hits:
         if hit.kind in ("node", "summary"):
-            told = chunk_lists(lane.graph, "nodes", [hit.item])[0]
-            keys = [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", told)] if told else []
+            data = chunk_lists(lane.graph, "nodes", [hit.item])[0]
+            keys = [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", data)] if data else []
             edges |= {pair(hit.key, key): "told in" for key in keys if key in drawing.nodes}
         if hit.kind == "community":
             members = lane.graph.columns.communities.lists("members")[hit.item]

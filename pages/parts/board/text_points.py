@@ -12,10 +12,10 @@ from core.types import Point, State
 from pages.parts.board.text_hits import SOURCES, keyed, passage
 from pages.parts.shared.text import many
 
-Told = dict[str, Any]
+Data = dict[str, Any]
 
 
-def told_points(lane: Lane) -> Told | None:
+def points_data(lane: Lane) -> Data | None:
     """The points of a lane, best first: `rows` with `score, text, of, more, unread`, and a `note` that counts them; None in other lines.
 
     `of` are the first parts that a point was noted on, each with the `key` of its hit; `more` are not named. `unread` ones had no room
@@ -25,23 +25,23 @@ def told_points(lane: Lane) -> Told | None:
     if state.points is None:
         return None
     shown = _count(state, AnswerFromPoints, SHOWN) if _ran(state, AnswerFromPoints) else None
-    unread = lambda place: shown is not None and place >= shown
-    rows = [{**_row(lane, point), "unread": unread(place)} for place, point in enumerate(best_first(state.points))]
+    beyond = lambda place: shown is not None and place >= shown
+    rows = [{**_row(lane, point), "unread": beyond(place)} for place, point in enumerate(best_first(state.points))]
     return {"rows": rows, "note": _note(lane, state, shown)}
 
 
-def _row(lane: Lane, point: Point) -> Told:
+def _row(lane: Lane, point: Point) -> Data:
     gold, named = frozenset(lane.state.question.gold), point.items[:SOURCES]
     of = [_of(lane, point, item, gold) for item in named]
     return {"score": point.score, "text": point.text, "of": of, "more": len(point.items) - len(named)}
 
 
-def _of(lane: Lane, point: Point, item: int, gold: frozenset[str]) -> Told:
+def _of(lane: Lane, point: Point, item: int, gold: frozenset[str]) -> Data:
     """One hit that a point was noted on."""
     key = keyed(lane.graph, point.kind, item).key
     if point.kind == "chunk":
-        told = passage(lane.graph, item, gold)
-        return {"key": key, "title": told["title"], "gold": told["gold"]}
+        data = passage(lane.graph, item, gold)
+        return {"key": key, "title": data["title"], "gold": data["gold"]}
     return {"key": key, "title": hit_names(lane.graph, point.kind, [item])[0], "gold": False}
 
 

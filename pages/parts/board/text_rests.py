@@ -13,10 +13,10 @@ from pages.parts.board.keys import Key
 from pages.parts.board.text_fates import rows_of
 from pages.parts.board.text_hits import LONG, passage
 
-Told = dict[str, Any]  # `start, end` of what is said, the `key` of a passage or null, `place` there, `sure` and `text`, a sentence
+Data = dict[str, Any]  # `start, end` of what is said, the `key` of a passage or null, `place` there, `sure` and `text`, a sentence
 
 
-def told_rests(lane: Lane) -> list[Told] | None:
+def rests_data(lane: Lane) -> list[Data] | None:
     """Of each sentence of the answer, or of the excerpt where no model answered, the passage that it rests on; None where it is not known.
 
     Places are counted as a browser counts letters.
@@ -26,10 +26,10 @@ def told_rests(lane: Lane) -> list[Told] | None:
         return _of_excerpt(lane)
     if not lane.rests or (lane.answer or state.answer) != state.answer:
         return None
-    return [_told(lane, state.answer, rest) for rest in lane.rests]
+    return [_rest(lane, state.answer, rest) for rest in lane.rests]
 
 
-def _told(lane: Lane, answer: str, rest: Rest) -> Told:
+def _rest(lane: Lane, answer: str, rest: Rest) -> Data:
     sure, row = sureness(rest), rows_of(lane.graph).get(rest.chunk)
     if row is None:
         return _one(answer, rest.start, rest.end, "none", "What it rests on is not known.")
@@ -40,11 +40,11 @@ def _told(lane: Lane, answer: str, rest: Rest) -> Told:
         "maybe": f"Perhaps rests on {title}: only {alike}.",
         "none": f"Rests on no passage that was read: the nearest, {title}, is {alike}.",
     }[sure]
-    told = _one(answer, rest.start, rest.end, sure, text)
-    return told if sure == "none" else told | _passage(lane, row, *rest.place)
+    data = _one(answer, rest.start, rest.end, sure, text)
+    return data if sure == "none" else data | _passage(lane, row, *rest.place)
 
 
-def _of_excerpt(lane: Lane) -> list[Told] | None:
+def _of_excerpt(lane: Lane) -> list[Data] | None:
     """The sentence that stands in a passage word for word."""
     excerpt = lane.state.excerpt
     if excerpt is None:
@@ -52,15 +52,15 @@ def _of_excerpt(lane: Lane) -> list[Told] | None:
     text = chunk_text(lane.graph, excerpt.chunk)
     flat = lambda span: " ".join(text[span[0] : span[1]].split())
     place = next((span for span in sentences(text) if flat(span).startswith(excerpt.text)), (0, 0))
-    told = _one(excerpt.text, 0, len(excerpt.text), "words", f"Stands word for word in {_title(lane, excerpt.chunk)}.")
-    return [told | _passage(lane, excerpt.chunk, *place)]
+    data = _one(excerpt.text, 0, len(excerpt.text), "words", f"Stands word for word in {_title(lane, excerpt.chunk)}.")
+    return [data | _passage(lane, excerpt.chunk, *place)]
 
 
-def _one(said: str, start: int, end: int, sure: str, text: str) -> Told:
+def _one(said: str, start: int, end: int, sure: str, text: str) -> Data:
     return {"start": _units(said[:start]), "end": _units(said[:end]), "sure": sure, "text": text, "key": None, "place": None}
 
 
-def _passage(lane: Lane, row: int, start: int, end: int) -> Told:
+def _passage(lane: Lane, row: int, start: int, end: int) -> Data:
     text = chunk_text(lane.graph, row)[:LONG]
     id = lane.graph.columns.chunks.text("id", row)
     return {"key": Key("chunk", id), "place": [_units(text[:start]), _units(text[:end])]}

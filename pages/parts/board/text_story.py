@@ -14,13 +14,13 @@ from core.types import Frame, Step
 from pages.parts.board.keys import Key, edge_id
 from pages.parts.board.text_hits import node_keys
 
-Told = dict[str, Any]
+Data = dict[str, Any]
 Brought = tuple[int, int | None, float | None]  # a node, the neighbour that brought it in, the score that it was chosen by
 SCORED, GROWN = "Scores of the re-ranker.", "Scores that they were chosen by: likeness to the question and place in the graph."
 NEIGHBOURS = "neighbours"  # ends the title of a batch that was taken from the neighbours of nodes read before
 
 
-def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Told], dict[str, Told], dict[str, Told]]:
+def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Data], dict[str, Data], dict[str, Data]]:
     """The stories of a lane, the paths that their frames light, and what is said of each; all empty where nothing came in batches.
 
     The documents `gold` have a star before their titles.
@@ -29,9 +29,9 @@ def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Told
     if step is None:
         return [], {}, {}
     stars = {Key("chunk", lane.graph.columns.chunks.text("id", row)) for document in gold for row in chunk_rows(lane.graph, document)}
-    frames: list[Told] = []
-    paths: dict[str, Told] = {}
-    fates: dict[str, Told] = {}
+    frames: list[Data] = []
+    paths: dict[str, Data] = {}
+    fates: dict[str, Data] = {}
     for title, considered, brought in _batches(simple(lane.graph), step):
         nodes = [node for node, _, _ in brought]
         near = [by for _, by, _ in brought if by is not None]
@@ -49,22 +49,22 @@ def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Told
             }
             words = "found by the first search" if by is None else f"beside “{names[by]}”"
             fates[key] = {lane_id: {"fate": "found", "text": words, "plain": True}}
-        told = [f"{lane_id} reads {keys[node]}" for node in nodes]
+        steps = [f"{lane_id} reads {keys[node]}" for node in nodes]
         scores, note = [score for _, _, score in brought], GROWN if step.operator == "Loop" and frames else SCORED
-        frames.append({"title": title, "considered": considered, "paths": told, "scores": scores, "note": note})
+        frames.append({"title": title, "considered": considered, "paths": steps, "scores": scores, "note": note})
     return [{"title": "Batches", "of": "document", "frames": frames}], paths, fates
 
 
 def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought]]]:
     """Each batch of new nodes with its title and how many there were to choose from."""
-    told = _adaptive(links, step.frames) if step.operator == "AdaptiveRerank" else brought_by(links, step.frames)
+    steps = _adaptive(links, step.frames) if step.operator == "AdaptiveRerank" else brought_by(links, step.frames)
     seen: set[int] = set()
     for number, frame in enumerate(step.frames):
-        fresh = [node for node in frame.ranking.items if node not in seen and node in told]
+        fresh = [node for node in frame.ranking.items if node not in seen and node in steps]
         seen |= set(fresh)
         if fresh:
             title = "Start" if not number and step.operator != "AdaptiveRerank" else frame.title.partition(": ")[0]
-            yield title, max(len(fresh), frame.considered), [(node, *told[node][1:]) for node in fresh]
+            yield title, max(len(fresh), frame.considered), [(node, *steps[node][1:]) for node in fresh]
 
 
 def _adaptive(links: Simple, frames: tuple[Frame, ...]) -> dict[int, tuple[int, int | None, float | None]]:

@@ -77,7 +77,7 @@ class TripleView:
             "lost": shared["missed"][i],
         }
 
-    def tone(self, one: Explained, told: dict[str, Any]) -> str:
+    def tone(self, one: Explained, data: dict[str, Any]) -> str:
         """The tone of a lane's sentence."""
         return tone_of(one)
 
@@ -87,7 +87,7 @@ class TripleView:
         comparison = self._comparison
         models = [lane_by_model(comparison, lane) for lane in comparison.lanes]
         lost = lost_paths(comparison.graph, [_states(lane) for lane in comparison.lanes], comparison.ask.question.answers, models)
-        drawn = self._paths.draw([sorted(gone, key=lambda one: one[0] not in named) for gone in lost], models)
+        drawn = self._paths.draw([sorted(missing, key=lambda one: one[0] not in named) for missing in lost], models)
         ranked = [tables(lane, (), dict(lane.state.prompt.hits) if lane.state.prompt else {}) for lane in comparison.lanes]
         hits = _hits(comparison)
         layout = self._picture.layout(list(drawn.walked.values()), drawn.of(drawn.best), drawn.of(drawn.missed), named, hits.values())

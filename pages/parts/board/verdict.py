@@ -26,7 +26,7 @@ def repair_data(comparison: Comparison) -> dict[str, Any] | None:
 
 def stage_data(stage: Stage) -> dict[str, Any]:
     """A stage of the funnel."""
-    return {"stage": stage.name, "alive": len(stage.alive), "of": stage.of, "lost": list(stage.lost), "aside": stage.aside}
+    return {"stage": stage.name, "alive": len(stage.alive), "of": stage.of, "lost": list(stage.lost), "aside": stage.bypassed}
 
 
 def tone_of(one: Explained) -> str:

@@ -55,10 +55,10 @@ def facts() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="documents"):
         st.caption(" &nbsp;·&nbsp; ".join(parts), width="content")
         with st.popover("Known answers", type="tertiary"):
-            st.text_area("One a line", "\n".join(session.answers), key=_box().name, on_change=_told, height=90)
+            st.text_area("One a line", "\n".join(session.answers), key=_box().name, on_change=_answers_changed, height=90)
 
 
-def _told() -> None:
+def _answers_changed() -> None:
     session.answers = [line.strip() for line in _box().value.splitlines() if line.strip()]
     session.submit()
 

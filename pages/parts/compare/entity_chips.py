@@ -33,7 +33,7 @@ def chips(graph: Any) -> None:
     @st.fragment
     def draw() -> None:
         known = opened_graph() or (whole_graph() if session.chips_query else graph)
-        _component()(key=Session.entitychips.name, data=_data(known), on_said_change=lambda: _heard(known))
+        _component()(key=Session.entitychips.name, data=_data(known), on_said_change=lambda: _changed(known))
         if Session.chips_changed.take():
             st.rerun()
 
@@ -103,7 +103,7 @@ def _note(graph: Any, name: str) -> str:
     return described(graph, max(nodes, key=lambda node: (graph.degree(node), -node))) if nodes else "not in the graph"
 
 
-def _heard(graph: Any) -> None:
+def _changed(graph: Any) -> None:
     """Do what the browser asks: edits that were not done yet, and what suggestions are wanted for."""
     message = session.entitychips.get("said") or {}
     who, edits, query = str(message.get("who", "")), message.get("edits") or (), message.get("query")

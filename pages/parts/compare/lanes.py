@@ -95,7 +95,7 @@ def _step(lane: int, known: Mapping[str, Instance]) -> None:
         st.error(plain(str(error)))
         return
     _about(instance)
-    _apart(lane, instance)
+    _different(lane, instance)
 
 
 def _about(instance: Instance) -> None:
@@ -109,7 +109,7 @@ def _about(instance: Instance) -> None:
         st.caption(f":material/cloud_off: {plain(text)}")
 
 
-def _apart(i: int, instance: Instance) -> None:
+def _different(i: int, instance: Instance) -> None:
     """A form that changes one operator of the lane's line, in this lane or in a new one beside it."""
     operators = instance.line.operators
     position = st.selectbox(

@@ -67,11 +67,11 @@ def again(lane: Lane, asked: Settings, alpha: float, beta: float, gold: tuple[st
     similar = likeness(graph, index, state.vector)
     found = replayed(state.hidden, start, simple(graph), similar, alpha, beta, asked.expand.keep, asked.budget)
     known = frozenset(row for document in gold for row in chunk_rows(graph, document))
-    told = zip(found.nodes.items, hit_titles(graph, "node", found.nodes.items), chunk_lists(graph, "nodes", found.nodes.items))
+    about = zip(found.nodes.items, hit_titles(graph, "node", found.nodes.items), chunk_lists(graph, "nodes", found.nodes.items))
     was = state.nodes.positions
     rows = [
         Row(place, was[node] + 1 if node in was else None, title, not known.isdisjoint(chunks))
-        for place, (node, title, chunks) in enumerate(told, 1)
+        for place, (node, title, chunks) in enumerate(about, 1)
     ]
     return rows, found.not_ranked
 
@@ -106,13 +106,13 @@ def _sliders(comparison: Comparison, lanes: list[tuple[Lane, Settings]]) -> None
         number = st.selectbox("Lane", range(len(lanes)), format_func=lambda i: lanes[i][0].instance.line.words(), key="rerank-lane")
     lane, asked = lanes[number]
     place = f"{lane.instance.id}-{hash(comparison.ask.question.text)}"
-    told = "How much of what the re-ranker makes of a document is that of its neighbours; 0 is none."
-    alpha = st.slider("Smoothing (alpha)", 0.0, 1.0, float(asked.rerank.alpha), 0.05, key=f"alpha-{place}", help=told)
-    told = "How much it counts where a neighbour stands in the graph; its likeness to the question counts once."
-    beta = st.slider("Structure (beta)", 0.0, max(3.0, asked.expand.beta), float(asked.expand.beta), 0.1, key=f"beta-{place}", help=told)
-    rows, unread = again(lane, asked, alpha, beta, comparison.ask.question.gold)
+    about = "How much of what the re-ranker makes of a document is that of its neighbours; 0 is none."
+    alpha = st.slider("Smoothing (alpha)", 0.0, 1.0, float(asked.rerank.alpha), 0.05, key=f"alpha-{place}", help=about)
+    about = "How much it counts where a neighbour stands in the graph; its likeness to the question counts once."
+    beta = st.slider("Structure (beta)", 0.0, max(3.0, asked.expand.beta), float(asked.expand.beta), 0.1, key=f"beta-{place}", help=about)
+    rows, beyond = again(lane, asked, alpha, beta, comparison.ask.question.gold)
     st.markdown("\n".join(_row(row) for row in rows[: min(asked.keep, FIRST)]))
-    for text in (_gold(rows, asked.keep), _unread(unread)):
+    for text in (_gold(rows, asked.keep), _beyond_budget(beyond)):
         if text:
             st.caption(text)
     same = (alpha, beta) == (asked.rerank.alpha, asked.expand.beta)
@@ -138,7 +138,7 @@ def _gold(rows: list[Row], keep: int) -> str:
     return f"★ {many(now, 'gold document')} in the first {keep:,}, {before:,} as asked.{more}"
 
 
-def _unread(count: int) -> str:
+def _beyond_budget(count: int) -> str:
     was = "was" if count == 1 else "were"
     return (
         f"{many(count, 'neighbour')} {was} passed over, as the re-ranker has not read them; a lane of its own reads what it needs."

@@ -36,7 +36,9 @@ def test_they_are_those_of_the_list_in_its_order():
 def test_in_each_one_lane_fails_one_half_succeeds_and_one_succeeds(opened):
     for one in opened:
         gold = one.ask.question.gold
-        read = [funnel(one.ask.source, lane.graph, lane.state, passages_of(one.ask.question), kept=lane.kept)[-1] for lane in one.lanes]
+        read = [
+            funnel(one.ask.source, lane.graph, lane.state, passages_of(one.ask.question), saved=lane.saved_alive)[-1] for lane in one.lanes
+        ]
         assert [stage.name for stage in read] == ["prompt"] * 3
         assert sorted(len(stage.alive) for stage in read) == [0, 1, 2] and len(gold) == 2
 

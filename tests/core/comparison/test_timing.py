@@ -11,7 +11,7 @@ import pytest
 
 from core.comparison.comparing import Lane
 from core.comparison.run import LaneRun
-from core.comparison.timing import apart, cost, spans
+from core.comparison.timing import besides, cost, spans
 from core.engine import Engine
 from core.environment import Environment
 from core.instances.catalogue import Instance
@@ -114,7 +114,7 @@ def test_the_waterfall_of_a_lane():
 
 
 def test_what_is_no_cost_of_the_method_stands_apart_by_what_it_was():
-    told = apart(lane(EXTRACT, RANK, ANSWER, waited={"running": 0.5, "answering": 7.0}, prepared={"Loading the program": 0.75}))
+    told = besides(lane(EXTRACT, RANK, ANSWER, waited={"running": 0.5, "answering": 7.0}, prepared={"Loading the program": 0.75}))
     assert told == {
         "Waiting for its turn": 0.95,
         "Loading the program": 0.75,
@@ -122,7 +122,7 @@ def test_what_is_no_cost_of_the_method_stands_apart_by_what_it_was():
         "Waiting for the language model": 7.0,
         "Loading qwen": 2.0,
     }
-    assert apart(lane(RANK, reused=[0])) == {}
+    assert besides(lane(RANK, reused=[0])) == {}
 
 
 def test_what_another_lane_had_done_is_told_with_what_it_had_cost():

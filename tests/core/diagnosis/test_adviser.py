@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.cases.feedback import Rating
-from core.diagnosis.repair.adviser import advise, form, heard, walk_spread
+from core.diagnosis.repair.adviser import advise, form, from_feedback, walk_spread
 from core.types import Question
 from tests.films import films, kit
 
@@ -85,7 +85,7 @@ def test_dense_and_sparse_regions_move_the_aim(tmp_path):
 def test_feedback_on_alike_questions_counts_the_more_of_it_there_is():
     """From 10 nodes: one thumb up at 80 moves it to 10^(2/3) x 80^(1/3) = 20, two to 10^(1/2) x 80^(1/2) = 28.3."""
     question = Question("genre of One", entities=("One",))
-    after = lambda *log: heard(10.0, question, log)[0]
+    after = lambda *log: from_feedback(10.0, question, log)[0]
     assert (
         after() == 10.0
         and after(rated(80, True)) == pytest.approx(20.0)
@@ -97,8 +97,8 @@ def test_feedback_on_alike_questions_counts_the_more_of_it_there_is():
     assert after(rated(80, True), rated(160, True)) == pytest.approx(28.284, abs=1e-3)  # the smallest that worked
     assert after(rated(80, True), rated(320, True), rated(90, False)) == pytest.approx((10 * 200) ** 0.5)  # one failed: the middle
     assert after(rated(50, False)) == 15.0 and after(rated(5, False)) == 10.0
-    assert "2 answers from 80 nodes had a thumb up" in heard(10.0, question, [rated(80, True)] * 2)[1]
-    assert "thumb down at 50 nodes" in heard(10.0, question, [rated(50, False)])[1]
+    assert "2 answers from 80 nodes had a thumb up" in from_feedback(10.0, question, [rated(80, True)] * 2)[1]
+    assert "thumb down at 50 nodes" in from_feedback(10.0, question, [rated(50, False)])[1]
 
 
 def test_the_form_of_a_question_leaves_names_out():

@@ -80,7 +80,7 @@ def test_links_between_documents_are_drawn():
     drawing = drawn([lane(f"{LOOP} >> DocumentsOfNodes(keep=2)", "brandy", "e")], {"b": "Plums"})
     assert {key: told["role"] for key, told in drawing.nodes.items()} == {"chunk b": "gold", "chunk e": "passage", "chunk d": "passage"}
     assert drawing.edges == {("chunk d", "chunk e"): "links to", ("chunk b", "chunk d"): "links to"}
-    assert drawing.kept[0]["edges"] == ["chunk b | chunk d", "chunk d | chunk e"]
+    assert drawing.shares[0]["edges"] == ["chunk b | chunk d", "chunk d | chunk e"]
 
 
 def test_a_document_that_no_batch_came_upon_is_told_so():
