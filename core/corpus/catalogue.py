@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import threading
 import tomllib
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from core.corpus.links import read_links
 from core.corpus.published import FORMATS, read
 from core.corpus.stored import META, locked
 from core.errors import BadInput, StoreError, nearest, shorten
+from core.io.folders import remove
 from core.io.home import ROOT, home
 from core.sharing import check_may_change, forget_owner
 from core.types import Question
@@ -159,13 +159,9 @@ def remove_corpus(name: str) -> None:
     if not SAFE_NAME.fullmatch(name) or not folder.is_dir():
         raise BadInput(f"There is no corpus “{shorten(name)}” of your own.")
     check_may_change(KIND, name)
-    removed = folder.with_name(f".{name}-removed")
     with locked(folder):
         try:
-            shutil.rmtree(removed, ignore_errors=True)
-            folder.rename(removed)
-            forget_owner(KIND, name)
-            shutil.rmtree(removed)
+            remove(folder, lambda: forget_owner(KIND, name))
         except OSError as error:
             raise StoreError(f"The corpus in {folder} cannot be removed: {error.strerror or error}.") from None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
@@ -17,13 +16,12 @@ from core.corpus.links import digest_of as digest_of_links
 from core.errors import BadInput, StoreError
 from core.graph.columns import Table
 from core.io import digests, locks
-from core.io.durable import begun, sync, write_whole
+from core.io.folders import TEMPORARY, clean, place
 from core.io.plain import from_plain, to_plain
 from core.types import Question
 
 VERSION = 1
 META, DOCUMENTS, QUESTIONS, LINKS = "corpus.json", "documents.arrow", "questions.json", "links.arrow"
-TEMPORARY = "building"
 COLUMNS = ("id", "title", "source", "text", "places", "digest")
 
 
@@ -82,7 +80,7 @@ def put(
     """Writes a corpus into `folder`, with the lock held; what was there stays readable until the new one is whole. `meta` is what it tells
     beside its content, `linked` the table of its links where it has some. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    clean(folder)
+    clean(folder, META)
     unfinished = folder / TEMPORARY
     unfinished.mkdir()
     try:
@@ -91,33 +89,9 @@ def put(
             linked.save(unfinished / LINKS)
         rows = {name: list(map(to_plain, asked)) for name, asked in questions.items()}
         (unfinished / QUESTIONS).write_text(json.dumps(rows), "utf-8")
-        digests.note(unfinished)
-        for file in sorted(unfinished.iterdir()):
-            sync(file)
-        sync(unfinished)
-        digest = digest_of(table, linked)
-        data = _fresh_name(folder, digest)
-        unfinished.rename(data)
-        sync(folder)
-        whole = {**meta, "version": VERSION, "digest": digest, "n_documents": len(table), "data": data.name}
-        text = json.dumps(digests.marked(whole), ensure_ascii=False, indent=1)
-        write_whole(folder / META, lambda temporary: temporary.write_text(text, "utf-8"))
-        sync(folder)
+        place(folder, unfinished, META, {**meta, "version": VERSION, "digest": digest_of(table, linked), "n_documents": len(table)})
     finally:
-        clean(folder)
-
-
-def clean(folder: FilePath) -> None:
-    """Removes what killed writers and replaced states left in `folder`. Call with the lock held."""
-    try:
-        current = read_meta(folder).get("data")
-    except StoreError:
-        current = None
-    for entry in sorted(folder.iterdir()):
-        if entry.is_dir() and entry.name != current and (entry.name == TEMPORARY or entry.name.startswith("data-")):
-            shutil.rmtree(entry, ignore_errors=True)
-        elif entry.name.startswith(begun(folder / META)):
-            entry.unlink(missing_ok=True)
+        clean(folder, META)
 
 
 def read_meta(folder: FilePath) -> dict[str, Any]:
@@ -142,8 +116,3 @@ def questions_in(data: bytes) -> dict[str, tuple[Question, ...]]:
 def _sound(document: Document) -> Document:
     places = tuple((at, sound(label)) for at, label in document.places)
     return Document(sound(document.id), sound(document.text), sound(document.title), sound(document.source), places)
-
-
-def _fresh_name(folder: FilePath, digest: str) -> FilePath:
-    base = folder / f"data-{digest[:16]}"
-    return next(name for n in range(1, 1 << 20) if not (name := base if n == 1 else base.with_name(f"{base.name}-{n}")).exists())

@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
 from core.graph.readers.formats import bare_suffix
+from core.io.folders import remove
 from core.io.home import home
 from core.io.temporary import temporary_folder
 from core.sharing import check_may_change, forget_owner, made
@@ -98,11 +99,7 @@ def remove_set(name: str) -> None:
     if not folder.is_dir():
         raise StoreError(f"There is no question set “{name}” of your own.")
     check_may_change(KIND, folder.name)
-    removed = folder.with_name(f".{folder.name}-removed")
     try:
-        shutil.rmtree(removed, ignore_errors=True)
-        os.rename(folder, removed)
-        forget_owner(KIND, folder.name)
-        shutil.rmtree(removed)
+        remove(folder, lambda: forget_owner(KIND, folder.name))
     except OSError as error:
         raise StoreError(f"The question set in {folder} cannot be removed: {error.strerror or error}.") from None

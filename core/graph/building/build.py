@@ -16,9 +16,10 @@ from core.graph.bulk.sources import Numbers, TextSource, source_of
 from core.graph.order import in_name_order
 from core.graph.readers.triple_file import TripleFile
 from core.graph.storage.digest import digest_of, file_digest, stamp
-from core.graph.storage.write import SOURCE, TEMPORARY, UNFINISHED, clean, locked, place, write
+from core.graph.storage.write import SOURCE, UNFINISHED, clean, locked, place, write
 from core.graph.store import META, VERSION, Graph
 from core.io.durations import with_time_left
+from core.io.folders import TEMPORARY
 from core.types import Direction
 
 Progress = Callable[[str, float], None]

@@ -12,8 +12,9 @@ import numpy as np
 from core.errors import StoreError
 from core.graph.building.build import Check, Progress, Source, build
 from core.graph.storage.database import FILE, KIND, DatabaseGraph, library, opened
-from core.graph.storage.write import TEMPORARY, clean, locked, place
+from core.graph.storage.write import clean, locked, place
 from core.graph.store import COLUMNS, META, VERSION, Graph
+from core.io.folders import TEMPORARY
 from core.types import Direction
 
 ROWS = 1_000_000  # of a column held at once

@@ -14,8 +14,9 @@ from core.errors import BadInput, StoreError
 from core.graph.building.build import arrays_and_names, by_name
 from core.graph.columns import Columns, Table
 from core.graph.storage.digest import digest_of, with_columns
-from core.graph.storage.write import TEMPORARY, clean, locked, place, write
+from core.graph.storage.write import clean, locked, place, write
 from core.graph.store import ARRAYS, VERSION, Graph, read_meta
+from core.io.folders import TEMPORARY
 from core.types import Direction
 
 Triple = tuple[str, str, str]

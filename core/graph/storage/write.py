@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import mmap
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path as FilePath
@@ -17,11 +16,11 @@ from core.graph import columns
 from core.graph.columns import Columns
 from core.graph.degrees import degree_bytes
 from core.graph.store import BLOB, COLUMNS, DEGREES, META, OFFSETS
-from core.io import digests, locks
-from core.io.durable import begun, sync, write_whole
+from core.io import folders, locks
+from core.io.durable import sync
 
 UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
-SOURCE, TEMPORARY = "source.json", "building"
+SOURCE = "source.json"
 
 
 @contextmanager
@@ -89,34 +88,13 @@ def note_source(temporary: FilePath, known: dict | None) -> None:
 
 
 def place(folder: FilePath, temporary: FilePath, meta: dict) -> None:
-    """Puts the data in place under a name of its own, then swings `graph.json` over to it in one step; digests of both are noted."""
-    if not (temporary / digests.FILE).exists():
-        digests.note(temporary)
-        sync(temporary)
-    base, count = f"data-{meta['digest'][:16]}", 1
-    data = folder / base
-    while data.exists():
-        count += 1
-        data = folder / f"{base}-{count}"
-    temporary.rename(data)
-    sync(folder)
-    text = json.dumps(digests.marked({**meta, "data": data.name}), ensure_ascii=False, indent=1)
-    write_whole(folder / META, lambda temporary: temporary.write_text(text, "utf-8"))
-    sync(folder)
-    clean(folder)
+    """Puts the data files of a store in place, then swings `graph.json` over to them in one step. Raises OSError."""
+    folders.place(folder, temporary, META, meta)
 
 
 def clean(folder: FilePath) -> None:
     """Removes what killed builds and replaced stores left in `folder`. Call with the lock held."""
-    try:
-        current = json.loads((folder / META).read_text("utf-8")).get("data")
-    except (OSError, ValueError, AttributeError):
-        current = None
-    for entry in sorted(folder.iterdir()):
-        if entry.is_dir() and entry.name != current and (entry.name == TEMPORARY or entry.name.startswith("data-")):
-            shutil.rmtree(entry, ignore_errors=True)
-        elif entry.name.startswith(begun(folder / META)):
-            entry.unlink(missing_ok=True)
+    folders.clean(folder, META)
 
 
 def _durable(stream) -> None:

@@ -1,0 +1,53 @@
+"""Folders that change as a whole: data files under a name of their own, and a description beside them that says which are current."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from core.io import digests
+from core.io.durable import begun, sync, write_whole
+
+TEMPORARY = "building"  # the folder within in which data files are written
+
+
+def place(folder: Path, temporary: Path, description: str, meta: Mapping[str, Any]) -> None:
+    """Puts the data files in `temporary` in place in `folder`, named by the digest in `meta`, then swings the file `description` over to
+    them in one step; digests of both are noted. What was there stays readable until then, and is removed. Raises OSError."""
+    if not (temporary / digests.FILE).exists():
+        digests.note(temporary)
+    for file in (*sorted(temporary.rglob("*")), temporary):
+        sync(file)
+    base = folder / f"data-{meta['digest'][:16]}"
+    data = next(name for n in range(1, 1 << 20) if not (name := base if n == 1 else base.with_name(f"{base.name}-{n}")).exists())
+    temporary.rename(data)
+    sync(folder)
+    text = json.dumps(digests.marked({**meta, "data": data.name}), ensure_ascii=False, indent=1)
+    write_whole(folder / description, lambda temporary: temporary.write_text(text, "utf-8"))
+    sync(folder)
+    clean(folder, description)
+
+
+def clean(folder: Path, description: str) -> None:
+    """Removes what killed writers and replaced data left in `folder`. Call with its lock held."""
+    try:
+        current = json.loads((folder / description).read_text("utf-8")).get("data")
+    except (OSError, ValueError, AttributeError):
+        current = None
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir() and entry.name != current and (entry.name == TEMPORARY or entry.name.startswith("data-")):
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.name.startswith(begun(folder / description)):
+            entry.unlink(missing_ok=True)
+
+
+def remove(folder: Path, then: Callable[[], None] = lambda: None) -> None:
+    """Takes a folder away in one step, calls `then`, and removes what it holds. Raises OSError, and what `then` raises."""
+    removed = folder.with_name(f".{folder.name}-removed")
+    shutil.rmtree(removed, ignore_errors=True)
+    folder.rename(removed)
+    then()
+    shutil.rmtree(removed)
