@@ -15,10 +15,6 @@ from core.io.home import ROOT
 ROOMS = sorted({file.parent.relative_to(ROOT).as_posix() for room in ("core", "pages") for file in (ROOT / room).rglob("*.py")})
 OLD = {  # rooms whose names are from before the glossary
     "core",
-    "core/builds",
-    "core/builds/extract",
-    "core/builds/group",
-    "core/builds/merge",
     "core/cases",
     "core/commands",
     "core/comparison",
@@ -27,7 +23,6 @@ OLD = {  # rooms whose names are from before the glossary
     "core/indexes",
     "core/runtime",
     "pages/parts/board",
-    "pages/parts/compare",
     "pages/parts/indexes",
 }
 SAVED = {"SetAside"}  # operators whose names lie in saved instances

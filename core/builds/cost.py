@@ -30,15 +30,15 @@ class Cost:
 
     def words(self) -> str:
         """The cost in a sentence or two."""
-        told = f"{self.missing:,} of {self.chunks:,} chunks are to be read" if self.missing else f"{self.chunks:,} chunks"
+        text = f"{self.missing:,} of {self.chunks:,} chunks are to be read" if self.missing else f"{self.chunks:,} chunks"
         if self.usage.calls:
-            told += (
+            text += (
                 f": about {self.usage.calls:,} calls of a language model, {self.usage.tokens_in:,} tokens in, {self.usage.tokens_out:,} out"
             )
-            told += f", {roughly(self.seconds)}" if self.seconds is not None else "; how long that takes here is told once some are done"
+            text += f", {roughly(self.seconds)}" if self.seconds is not None else "; how long that takes here is told once some are done"
         elif not self.later:
-            told += ". No language model is asked"
-        return " ".join([f"{told}.", *self.later, *self.time()])
+            text += ". No language model is asked"
+        return " ".join([f"{text}.", *self.later, *self.time()])
 
     def time(self) -> list[str]:
         """How long it takes where no language model is asked, from half to twice as long as its operators took before; nothing where one

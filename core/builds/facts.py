@@ -1,9 +1,9 @@
-"""What one chunk tells: entities and relations, as an extractor found them."""
+"""The facts of one chunk: entities and relations, as an extractor found them."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Relation:
 
 @dataclass(frozen=True)
 class Facts:
-    """What an extractor found in one chunk. `unread` replies of a language model could not be read; `dropped` entities and relations were
-    left out since they name what is nowhere in the chunk; `notes` tell what a person should know of this chunk.
+    """What an extractor found in one chunk. `unreadable` counts replies of a language model that could not be read, `dropped` entities and
+    relations that were left out since they name what is nowhere in the chunk; `notes` are what a person should know of this chunk.
 
     >>> from core.builds.facts import Entity, Facts, Relation
     >>> facts = Facts((Entity("Ann", "person"), Entity("Rome")), (Relation("Ann", "Rome", "lives in"),))
@@ -41,21 +41,21 @@ class Facts:
 
     entities: tuple[Entity, ...] = ()
     relations: tuple[Relation, ...] = ()
-    unread: int = 0
+    unreadable: int = field(default=0, metadata={"saved": "unread"})
     dropped: int = 0
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """As one line of JSON: rows of values, in the order of the fields."""
         rows = lambda items: [list(asdict(item).values()) for item in items]
-        return json.dumps([rows(self.entities), rows(self.relations), self.unread, self.dropped, self.notes], ensure_ascii=False)
+        return json.dumps([rows(self.entities), rows(self.relations), self.unreadable, self.dropped, self.notes], ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Facts:
         """The facts of such a line. Raises ValueError, TypeError where it is none."""
-        entities, relations, unread, dropped, notes = json.loads(text)
-        return cls(tuple(Entity(*row) for row in entities), tuple(Relation(*row) for row in relations), unread, dropped, tuple(notes))
+        entities, relations, unreadable, dropped, notes = json.loads(text)
+        return cls(tuple(Entity(*row) for row in entities), tuple(Relation(*row) for row in relations), unreadable, dropped, tuple(notes))
 
 
-SHAPE = [f.name for kind in (Entity, Relation, Facts) for f in fields(kind)]
+SHAPE = [f.metadata.get("saved", f.name) for kind in (Entity, Relation, Facts) for f in fields(kind)]
 """What a kept line of JSON holds; another shape makes other keys."""

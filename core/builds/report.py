@@ -1,4 +1,4 @@
-"""What a build tells of itself: counts, notes, and what models cost."""
+"""The report of a build: counts, notes, and what models cost."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class BuildReport:
     counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     usage: Usage = Usage()
-    usage_kept: Usage = Usage()  # of replies that were kept, as they cost when they were made
+    usage_saved: Usage = Usage()  # of replies that were saved before, as they cost when they were made
     seconds: dict[str, float] = field(default_factory=dict)  # by operator
-    fresh: int = 0  # texts that were read or encoded now, rather than kept from before
+    fresh: int = 0  # texts that were read or encoded now, rather than found saved
     models: tuple[str, ...] = ()  # the titles of the language models that it rests on
     shipped: dict[str, Any] | None = None  # where it came with the corpus: what it took when it was made (`core.builds.shipped`)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -34,11 +34,11 @@ class BuildReport:
             self.counts.update(more)
 
     def used(self, reply: Reply) -> None:
-        """Add what a reply cost, nothing where it was kept; from whatever thread."""
+        """Add what a reply cost, nothing where it was saved; from whatever thread."""
         with self._lock:
             if reply.cached:
                 self.counts["replies kept"] += 1
-                self.usage_kept += Usage(1, reply.tokens_in, reply.tokens_out)
+                self.usage_saved += Usage(1, reply.tokens_in, reply.tokens_out)
             else:
                 self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
 
@@ -49,10 +49,10 @@ class BuildReport:
 
     def plain(self) -> dict[str, Any]:
         """The report as plain data."""
-        used, kept = (
-            {"calls": usage.calls, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out} for usage in (self.usage, self.usage_kept)
+        used, saved = (
+            {"calls": usage.calls, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out} for usage in (self.usage, self.usage_saved)
         )
         seconds = {name: round(took, 1) for name, took in self.seconds.items()}
         counts = dict(sorted(self.counts.items()))
-        told = {"counts": counts, "notes": list(self.notes), "usage": used, "usage_kept": kept, "seconds": seconds}
-        return told | ({"models": list(self.models)} if self.models else {}) | ({"shipped": self.shipped} if self.shipped else {})
+        report = {"counts": counts, "notes": list(self.notes), "usage": used, "usage_kept": saved, "seconds": seconds}
+        return report | ({"models": list(self.models)} if self.models else {}) | ({"shipped": self.shipped} if self.shipped else {})

@@ -86,7 +86,7 @@ def status(corpus: Corpus, build: str | Build) -> Status:
         return Status(one, False, False, folder)
 
 
-def standing(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
+def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     """The build that is meant by an id, a kind of graph or a line: of a kind (kg, tkg ...) the first that is built of the documents as
     they are or (`shipped`) came with them, by a language model before noun phrases, or else serves while it is built anew; where none
     is, the one that asks no language model, and that the corpus has all for. Raises BadParameter."""
@@ -95,9 +95,9 @@ def standing(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     kind = [one for one in kind if not any(operator.lacks(corpus) for operator in one.line)] or kind
     if spec in known or not kind:
         return find(spec)
-    stand = [status(corpus, one) for one in kind]
-    there = (now.build for now in stand if now.current or (shipped and ships(corpus, now.build)))
-    ready = next(there, next((now.build for now in stand if now.serves), None))
+    known_states = [status(corpus, one) for one in kind]
+    there = (now.build for now in known_states if now.current or (shipped and ships(corpus, now.build)))
+    ready = next(there, next((now.build for now in known_states if now.serves), None))
     return ready or next((one for one in kind if not one.line.asks_chat), kind[0])
 
 
@@ -156,7 +156,7 @@ def build(
         finally:
             ctx.close()
         _came(corpus, one, ctx)
-        told = {
+        record = {
             "version": VERSION,
             "editions": one.line.editions,
             "corpus": corpus.digest,
@@ -165,7 +165,7 @@ def build(
             "line": repr(one.line),
             "report": ctx.report.plain(),
         }
-        keep(folder / BUILT, lambda stream: stream.write(json.dumps(digests.marked(told), ensure_ascii=False, indent=1).encode()))
+        keep(folder / BUILT, lambda stream: stream.write(json.dumps(digests.marked(record), ensure_ascii=False, indent=1).encode()))
     progress("Done", 1.0)
     return graph
 
@@ -176,7 +176,7 @@ def _came(corpus: Corpus, build: Build, ctx: BuildContext) -> None:
     known, report = ships(corpus, build), ctx.report
     report.models = asked
     if known is not None and not report.usage.calls:
-        report.models, report.usage_kept, report.shipped = known.models, known.usage, to_plain(known)
+        report.models, report.usage_saved, report.shipped = known.models, known.usage, to_plain(known)
 
 
 def being_built(corpus: Corpus, build: str | Build) -> bool:
@@ -196,15 +196,15 @@ def _at_work(folder: Path) -> Path:
 
 def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
     took: dict[BuildOperator, Took] = {}
-    stored, aside = False, folder.with_name(f"{folder.name}{NEXT}")
+    stored, temporary = False, folder.with_name(f"{folder.name}{NEXT}")
     for number, operator in enumerate(build.line):
         ctx.check()
         if operator.stage == "index" and not stored:
-            made, stored = _stored(made, build, folder, aside), True
+            made, stored = _stored(made, build, folder, temporary), True
         part = _part(ctx, build.line, number)
         part.progress(operator.title.capitalize(), 0.0)
         made = _timed(operator, made, part, took)
-    graph = (made if stored else _stored(made, build, folder, aside)).graph
+    graph = (made if stored else _stored(made, build, folder, temporary)).graph
     assert graph is not None and made.chunks is not None  # what was stored
     if not graph.n_nodes and not _bare(build) and not any(ctx.report.counts[what] for what in UNREADABLE):
         ctx.report.note("Nothing was found in these texts: the graph has no nodes.")
@@ -212,18 +212,18 @@ def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
         learn(build.line, took, len(made.chunks))
     if graph.folder == folder.absolute():
         return graph
-    take_indexes(aside, folder)
-    return moved(aside, folder)
+    take_indexes(temporary, folder)
+    return moved(temporary, folder)
 
 
 def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
     """The context of one operator of a line, whose progress is a part of the whole; the time left is told of it alone, as operators take
     anything from no time to hours."""
 
-    def told(text: str, share: float | None) -> None:
+    def tell(text: str, share: float | None) -> None:
         ctx.progress(text, None if share is None else (number + share) / len(line))
 
-    return ctx.part(with_time_left(told, " of this step" if number + 1 < len(line) else ""))
+    return ctx.part(with_time_left(tell, " of this step" if number + 1 < len(line) else ""))
 
 
 def _timed(operator: BuildOperator, made: Made, ctx: BuildContext, took: dict[BuildOperator, Took]) -> Made:
@@ -235,14 +235,14 @@ def _timed(operator: BuildOperator, made: Made, ctx: BuildContext, took: dict[Bu
     return made
 
 
-def _stored(made: Made, build: Build, folder: Path, aside: Path) -> Made:
+def _stored(made: Made, build: Build, folder: Path, temporary: Path) -> Made:
     """The graph with the chunks, aside until it is whole, or in its folder where that holds the very same; one without nodes where none was
     made."""
     if made.chunks is None:
         raise BadParameter(f"The build “{build.title}” cuts no chunks; begin it with a chunker.")
     graph = made.graph or assemble(made.corpus.name, [], [], {}, {}, made.chunks)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    return made.replace(graph=Graph.open(folder) if _placed(folder) == graph.digest else store(graph, aside))
+    return made.replace(graph=Graph.open(folder) if _placed(folder) == graph.digest else store(graph, temporary))
 
 
 def _placed(folder: Path) -> str:

@@ -4,7 +4,7 @@ without it."""
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -32,7 +32,7 @@ HEAD = "about"  # what the first row of such a file holds: of which documents an
 @dataclass(frozen=True)
 class ShippedBuild:
     """A build that ships: its id, its line in text, the titles of its language models, and what they took when they were asked: calls,
-    tokens, and seconds by the clock. `unread` of their replies could not be read."""
+    tokens, and seconds by the clock. `unreadable` of their replies could not be read."""
 
     build: str
     line: str
@@ -42,7 +42,7 @@ class ShippedBuild:
     tokens_in: int
     tokens_out: int
     seconds: float
-    unread: int
+    unreadable: int = field(metadata={"saved": "unread"})
 
     @property
     def usage(self) -> Usage:
@@ -57,9 +57,10 @@ class ShippedBuild:
         'Made by Qwen of 2 chunks: 3 calls, 1,000 tokens, 2.0 hours; 1 of its replies (33.3 %) could not be read'
         """
         took = f"{self.calls:,} calls, {self.tokens_in + self.tokens_out:,} tokens, {span(self.seconds)}"
-        share = self.unread / max(1, self.calls)
-        unread = f"{self.unread:,} of its replies ({share:.1%})".replace("%)", " %)") if self.unread else "all of its replies"
-        return f"Made by {' and '.join(self.models)} of {self.chunks:,} chunks: {took}; {unread} could {'not ' * bool(self.unread)}be read"
+        share = self.unreadable / max(1, self.calls)
+        lost = f"{self.unreadable:,} of its replies ({share:.1%}) could not be read".replace("%)", " %)")
+        read = lost if self.unreadable else "all of its replies could be read"
+        return f"Made by {' and '.join(self.models)} of {self.chunks:,} chunks: {took}; {read}"
 
 
 def shipped_replies(corpus: Corpus) -> list[Path]:
@@ -101,9 +102,9 @@ def head_of(file: Path) -> dict[str, Any]:
     tells it, no builds of no corpus. Raises BadInput for a damaged file."""
     row: Any = next((json.loads(line) for _, line in lines(file)), {})
     try:
-        told = row.get(HEAD, {"corpus": "", "chunks": "", "builds": []})
-        builds = [from_plain(ShippedBuild, one) for one in told["builds"]]
-        return {**told, "builds": builds, "corpus": told["corpus"], "chunks": told["chunks"]}
+        head = row.get(HEAD, {"corpus": "", "chunks": "", "builds": []})
+        builds = [from_plain(ShippedBuild, one) for one in head["builds"]]
+        return {**head, "builds": builds, "corpus": head["corpus"], "chunks": head["chunks"]}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(f"{file} does not begin with what it holds ({error}); write it anew.") from None
 

@@ -42,7 +42,7 @@ class Gathered:
             raise BadInput("These builds cut the documents in different ways; write a file for each way.")
         return {HEAD: {"corpus": self.corpus.digest, "chunks": next(iter(self.chunks)), "builds": list(map(to_plain, self.builds))}}
 
-    def told(self) -> Iterator[Mapping[str, Any]]:
+    def fact_rows(self) -> Iterator[Mapping[str, Any]]:
         """A row for the facts of each chunk, by key, and one for each layer of a tree."""
         yield from ({ROW: key.hex(), "told": self.facts[key].to_json()} for key in sorted(self.facts))
         yield from (self.clusters[key] for key in sorted(self.clusters))
@@ -73,7 +73,7 @@ def gathered(
         found.replies |= used
         if build.line.asks_chat:
             found.clusters |= {row[CLUSTERS]: row for row in ctx.clusters.rows()}
-            found.builds.append(_told(build, chunks, list(used.values()), ctx))
+            found.builds.append(_shipped_build(build, chunks, list(used.values()), ctx))
     return found
 
 
@@ -83,7 +83,7 @@ def ship(
     """Write what these builds stand on into a file, as `gathered` finds it; what the file tells of them. Raises as it does."""
     found = gathered(corpus, builds, models, check)
     try:
-        write_shipped(file, found.replies.items(), [found.head()], found.told())
+        write_shipped(file, found.replies.items(), [found.head()], found.fact_rows())
     except OSError as error:
         raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
     return tuple(found.builds)
@@ -96,10 +96,10 @@ def _run(build: Build, corpus: Corpus, ctx: BuildContext, found: Gathered) -> Ta
     for operator in (one for one in build.line if one.stage != "index"):
         if isinstance(operator, Extractor) and made.chunks is not None:
             texts, signature = made.chunks.texts("text"), operator.signature(ctx)
-            told = [facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])]
-            found.facts |= {key_of(repr(operator), signature, text): facts for text, facts in zip(texts, told)}
-            ctx.report.count(unread=sum(one.unread for one in told))
-            made = made.replace(facts=tuple(told))
+            read = [facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])]
+            found.facts |= {key_of(repr(operator), signature, text): facts for text, facts in zip(texts, read)}
+            ctx.report.count(**{"unread": sum(one.unreadable for one in read)})
+            made = made.replace(facts=tuple(read))
         else:
             made = operator.apply(made, ctx)
     assert made.chunks is not None  # a line that has something to ship reads them
@@ -107,10 +107,10 @@ def _run(build: Build, corpus: Corpus, ctx: BuildContext, found: Gathered) -> Ta
     return made.chunks
 
 
-def _told(build: Build, chunks: Table, replies: Sequence[Reply], ctx: BuildContext) -> ShippedBuild:
+def _shipped_build(build: Build, chunks: Table, replies: Sequence[Reply], ctx: BuildContext) -> ShippedBuild:
     """What the replies of a build took."""
     read, written = sum(one.tokens_in for one in replies), sum(one.tokens_out for one in replies)
     seconds = round(sum(one.seconds for one in replies), 1)
-    unread = sum(ctx.report.counts[what] for what in UNREADABLE)
+    unreadable = sum(ctx.report.counts[what] for what in UNREADABLE)
     models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.chats))
-    return ShippedBuild(build.id, repr(build.line), models, len(chunks), len(replies), read, written, seconds, unread)
+    return ShippedBuild(build.id, repr(build.line), models, len(chunks), len(replies), read, written, seconds, unreadable)

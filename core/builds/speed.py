@@ -60,8 +60,8 @@ def keeps(operator: BuildOperator) -> bool:
 
 def _known() -> dict[str, float]:
     try:
-        told = json.loads((home() / FILE).read_text("utf-8"))
-        return {str(name): float(seconds) for name, seconds in told.items()}
+        saved = json.loads((home() / FILE).read_text("utf-8"))
+        return {str(name): float(seconds) for name, seconds in saved.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 

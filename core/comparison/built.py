@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from cachetools import LRUCache
 
-from core.builds import Build, build, open_graph, standing, status
+from core.builds import Build, build, build_for, open_graph, status
 from core.builds.base import BuildLine
 from core.builds.run import BUILT, place
 from core.builds.shipped import Unasked, Uncovered, ships
@@ -49,18 +49,18 @@ class BuiltGraphs:
         unless a language model is asked for it; one that came with the corpus asks none, and where it does not fit what is here the next
         best is taken. Raises BadParameter for an unknown build, StoreError where it is not built yet, saying how to build it.
         """
-        one = standing(corpus, spec or CHUNKS)
+        one = build_for(corpus, spec or CHUNKS)
         if not spec and not status(corpus, one).serves:
             return self._graph(corpus, replace(one, line=_unindexed(one.line)), check, progress)
         try:
             return self._graph(corpus, one, check, progress)
         except Uncovered:
-            return self._graph(corpus, standing(corpus, spec, shipped=False), check, progress)
+            return self._graph(corpus, build_for(corpus, spec, shipped=False), check, progress)
 
     def digest(self, corpus: Corpus, spec: str) -> str:
         """The digest of the graph that `spec` means, without opening or making it; empty where it is not built, or no build is meant."""
         try:
-            now = status(corpus, standing(corpus, spec))
+            now = status(corpus, build_for(corpus, spec))
         except BadParameter:
             return ""
         return now.graph if now.serves else ""

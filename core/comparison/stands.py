@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.builds import standing
+from core.builds import build_for
 from core.builds.run import built_as
 from core.comparison.comparing import Comparison, Lane
 from core.comparison.run import build_of
@@ -14,4 +14,4 @@ def stands_on(comparison: Comparison, lane: Lane) -> str:
     own, corpus, spec = lane.run.standing, comparison.ask.source.corpus, build_of(lane.instance.line)
     if isinstance(own, Graph) and (build := built_as(own)) is not None:
         return build.title
-    return standing(corpus, spec).title if corpus is not None and spec else lane.stands
+    return build_for(corpus, spec).title if corpus is not None and spec else lane.stands

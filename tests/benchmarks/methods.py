@@ -22,7 +22,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from core.builds import build, standing
+from core.builds import build, build_for
 from core.builds.catalogue import of_kind
 from core.builds.report import BuildReport
 from core.builds.shipped import shipped_replies
@@ -188,7 +188,7 @@ def measured(models, corpus: Corpus, instance: Instance) -> dict:
     spec = build_of(instance.line)
     if spec is None:
         return {}
-    one = standing(corpus, spec)
+    one = build_for(corpus, spec)
     file = home() / "benchmark-builds.json"
     known = json.loads(file.read_text("utf-8")) if file.exists() else {}
     key = f"{corpus.digest[:16]} {one.line!r} {[models.weights(name) for name in _models(one)]}"
@@ -221,7 +221,7 @@ def _built(models, corpus: Corpus, one) -> dict:
         finally:
             for name, value in before.items():
                 os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
-    usage = report.usage + report.usage_kept
+    usage = report.usage + report.usage_saved
     told = {"calls": usage.calls, "tokens": usage.tokens_in + usage.tokens_out, "chunks": len(graph.columns.chunks or ())}
     return {"seconds": seconds, "model": report.replied, **told}
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from core.builds import build, standing
+from core.builds import build, build_for
 from core.corpus import open_corpus
 from core.environment import Environment
 from core.evaluation.metrics.catalogue import metric
@@ -165,7 +165,7 @@ def figures(corpus_name: str, most: int, reranker: str, unseen: bool, few: int =
     that were answered before by the same lines on the same graph are not asked again.
     """
     models, corpus = Models(reranker), open_corpus(corpus_name)
-    one = standing(corpus, "links")
+    one = build_for(corpus, "links")
     graph = build(corpus, one, models, lambda text, share: None)
     questions = [one for one in corpus.questions(corpus_name) if not unseen or half(one)]
     drawn = [questions[place] for place in np.random.default_rng(2026).permutation(len(questions))[: most or len(questions)].tolist()]

@@ -28,7 +28,7 @@ ABOUT, LINK, KEYWORD = 90, 60, 30  # characters
 REPLY = 700  # tokens
 EXPECTED = 330  # tokens of a reply, until some are known
 MANY = "group"  # the type of peoples and creeds, which seldom are what a chunk is about
-UNREAD = "the reply could not be read; its names stand without descriptions"
+UNREADABLE = "the reply could not be read; its names stand without descriptions"
 CUT = "the reply was cut short; what had ended of it is kept"
 UNUSABLE = "links of the reply are not between two of its names and were left out"
 TOO_LONG = "longer than the language model reads; its names stand without descriptions"
@@ -54,13 +54,13 @@ class DescribedNames(Extractor):
         return (self.model,)
 
     def final(self, facts: Facts) -> bool:
-        return not facts.unread and CUT not in facts.notes
+        return not facts.unreadable and CUT not in facts.notes
 
     def asks(self, facts: Facts) -> bool:
         return bool(facts.entities)
 
-    def unread(self, facts: Facts) -> bool:
-        return bool(facts.unread)
+    def unreadable(self, facts: Facts) -> bool:
+        return bool(facts.unreadable)
 
     def signature(self, ctx: BuildContext) -> str:
         asked = json.dumps([prompts(FILE), self._schema(["name", "other"]), REPLY], sort_keys=True)
@@ -78,7 +78,7 @@ class DescribedNames(Extractor):
             yield asked[place], facts
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
-        """A call for each chunk with names whose reply is not kept, with about as many tokens as this model's replies had so far."""
+        """A call for each chunk with names whose reply is not chosen, with about as many tokens as this model's replies had so far."""
         calls, read, chat = 0, 0, ctx.chat(self.model)
         for text, named in zip(texts, NounPhrases().found(texts, ctx)):
             _, names, asked = self._asked(text, named)
@@ -95,15 +95,15 @@ class DescribedNames(Extractor):
         try:
             reply = reply_to(asked, chat, ctx, schema=self._schema(names), max_tokens=REPLY)
         except BadInput:
-            return Facts(entities, unread=1, notes=(TOO_LONG,))
-        told = _told(reply.text)
-        if told is None:
+            return Facts(entities, unreadable=1, notes=(TOO_LONG,))
+        parsed = _parsed(reply.text)
+        if parsed is None:
             fault = "" if reply.finish in ("stop", "unreadable") else f" ({reply.fault()})"
-            return Facts(entities, unread=1, notes=(UNREAD + fault,))
-        about = {folded(name): _plain(said) for name, said in told.value["about"].items() if isinstance(said, str)}
+            return Facts(entities, unreadable=1, notes=(UNREADABLE + fault,))
+        about = {folded(name): _plain(said) for name, said in parsed.value["about"].items() if isinstance(said, str)}
         described = tuple(Entity(e.name, e.type, about.get(folded(e.name), ""), e.times) for e in entities)
-        links, unusable = _relations(told.value["links"], names)
-        notes = (CUT,) * (not told.whole or reply.finish == "length") + (UNUSABLE,) * bool(unusable)
+        links, unusable = _relations(parsed.value["links"], names)
+        notes = (CUT,) * (not parsed.whole or reply.finish == "length") + (UNUSABLE,) * bool(unusable)
         return Facts(described, tuple(links), dropped=unusable, notes=notes)
 
     def words(self) -> str:
@@ -138,11 +138,11 @@ def principal(entities: Sequence[Entity], most: int) -> tuple[Entity, ...]:
     """
     names = [folded(entity.name) for entity in entities if entity.type not in (PHRASE, MANY)]
     holds = lambda phrase: any(f" {name} " in f" {phrase} " for name in names)
-    kept = [entity for entity in entities if entity.type != PHRASE or not holds(folded(entity.name))]
-    return tuple(sorted(kept, key=lambda entity: (entity.type in (PHRASE, MANY), -entity.times))[:most])
+    chosen = [entity for entity in entities if entity.type != PHRASE or not holds(folded(entity.name))]
+    return tuple(sorted(chosen, key=lambda entity: (entity.type in (PHRASE, MANY), -entity.times))[:most])
 
 
-def _told(text: str) -> JsonReply | None:
+def _parsed(text: str) -> JsonReply | None:
     """What a reply says, a part that it lacks empty; None where it is not of the form."""
     found = json_reply(text, ("about", "links"))
     if found is None:

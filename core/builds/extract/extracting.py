@@ -16,7 +16,7 @@ from core.graph.columns import Table
 from core.types import Usage
 
 SOON = 0.5  # seconds
-NOTES = 5  # kinds of notes of chunks that are told, each with how many chunks have it
+NOTES = 5  # kinds of notes of chunks that are given, each with how many chunks have it
 
 
 class Extractor(BuildOperator):
@@ -49,9 +49,9 @@ class Extractor(BuildOperator):
         """Whether a language model was asked for these facts."""
         return bool(self.models())
 
-    def unread(self, facts: Facts) -> bool:
+    def unreadable(self, facts: Facts) -> bool:
         """Whether nothing of these facts is by a language model, as its replies could not be read."""
-        return bool(facts.unread) and not (facts.entities or facts.relations)
+        return bool(facts.unreadable) and not (facts.entities or facts.relations)
 
     def missing(self, chunks: Table, ctx: BuildContext) -> list[str]:
         """The texts of the chunks that nothing is kept of, each once."""
@@ -65,7 +65,7 @@ class Extractor(BuildOperator):
         known = ctx.facts.found(list(keys), self.final)
         missing = [key for key in keys if key not in known]
         if report is not None:
-            report.count(extracted=len(missing), kept=len(keys) - len(missing))
+            report.count(**{"extracted": len(missing), "kept": len(keys) - len(missing)})
             report.fresh += len(missing)
         fresh: dict[bytes, Facts] = {}
         last = time.monotonic()
@@ -88,8 +88,8 @@ class Extractor(BuildOperator):
         facts = tuple(self.found(made.chunks.texts("text"), ctx, ctx.report))
         _tell(facts, ctx)
         asked = [one for one in facts if self.asks(one)]
-        ctx.report.count(asked=len(asked), **{"unread chunks": sum(map(self.unread, asked))})
-        if asked and all(map(self.unread, asked)):
+        ctx.report.count(asked=len(asked), **{"unread chunks": sum(map(self.unreadable, asked))})
+        if asked and all(map(self.unreadable, asked)):
             raise NothingRead(_nothing_read(asked))
         return made.replace(facts=facts)
 
@@ -111,7 +111,7 @@ def _nothing_read(facts: Sequence[Facts]) -> str:
 
 def _tell(facts: Sequence[Facts], ctx: BuildContext) -> None:
     """Report what could not be read or used, and what chunks' notes say."""
-    ctx.report.count(unread=sum(one.unread for one in facts), dropped=sum(one.dropped for one in facts))
+    ctx.report.count(**{"unread": sum(one.unreadable for one in facts), "dropped": sum(one.dropped for one in facts)})
     notes: dict[str, int] = {}
     for one in facts:
         for note in one.notes:

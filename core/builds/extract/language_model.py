@@ -27,7 +27,7 @@ WORD = re.compile(r"\w+")
 FILE = "extraction"
 REPLY = 700  # tokens; what is longer is cut, and what had ended is kept
 EXPECTED = 300  # tokens of a reply, until some are known
-UNREAD, CUT = "a reply could not be read and gave nothing", "a reply was cut short; what had ended of it is kept"
+UNREADABLE, CUT = "a reply could not be read and gave nothing", "a reply was cut short; what had ended of it is kept"
 UNUSABLE = "entities or relations of a reply have no name and were left out"
 TOO_LONG = "longer than the language model reads; nothing was extracted from it"
 CHOICES = ("kg", "tkg", "rkg")
@@ -39,7 +39,7 @@ class LanguageModelExtraction(Extractor):
     """What a language model finds in each chunk. `kg`: names, then triples given the names, in two steps; `tkg`: entities and relations
     with descriptions, in one; `rkg`: relations with keywords too. `gleaning` asks so many times what was missed.
 
-    A reply that is no JSON gives nothing and is counted as unread; of one that was cut short what had ended is kept. Both are asked for
+    A reply that is no JSON gives nothing and is counted as unreadable; of one that was cut short what had ended is kept. Both are asked for
     again, once at once and by the next build. A name that occurs nowhere in the chunk is dropped with its relations and counted; an entity
     that a relation names and the list does not is added; what an entity lacks beside its name is empty.
     """
@@ -55,7 +55,7 @@ class LanguageModelExtraction(Extractor):
 
     def final(self, facts: Facts) -> bool:
         """Nothing at all is read anew too: its replies are saved, and may hold what was not understood when they were read."""
-        return not facts.unread and CUT not in facts.notes and bool(facts.entities or facts.relations)
+        return not facts.unreadable and CUT not in facts.notes and bool(facts.entities or facts.relations)
 
     def signature(self, ctx: BuildContext) -> str:
         asked = json.dumps([prompts(FILE), SCHEMAS, REPLY], sort_keys=True)
@@ -86,33 +86,33 @@ class LanguageModelExtraction(Extractor):
             if self.schema == "kg":
                 self._two_steps(chat, text, gathered, ctx)
             else:
-                for told in self._told(chat, self.schema, gathered, ctx, text=text):
-                    gathered.entities(told["entities"])
-                    gathered.relations(told["relations"])
+                for found in self._lists(chat, self.schema, gathered, ctx, text=text):
+                    gathered.entities(found["entities"])
+                    gathered.relations(found["relations"])
         except BadInput:
-            return Facts(unread=1, notes=(TOO_LONG,))
+            return Facts(unreadable=1, notes=(TOO_LONG,))
         return gathered.facts()
 
     def words(self) -> str:
         return f"{self.schema.upper()} by a language model"
 
     def _two_steps(self, chat: Chat, text: str, gathered: Gathered, ctx: BuildContext) -> None:
-        for told in self._told(chat, "names", gathered, ctx, text=text):
-            gathered.entities([{"name": name, "type": "", "description": ""} for name in told["names"]])
+        for found in self._lists(chat, "names", gathered, ctx, text=text):
+            gathered.entities([{"name": name, "type": "", "description": ""} for name in found["names"]])
         names = [entity.name for entity in gathered.found.values()]
         if not names:
             return
-        for told in self._told(chat, "triples", gathered, ctx, names=", ".join(names), text=text):
-            rows = [{"source": one["subject"], "target": one["object"], "name": one["relation"]} for one in told["triples"]]
+        for found in self._lists(chat, "triples", gathered, ctx, names=", ".join(names), text=text):
+            rows = [{"source": one["subject"], "target": one["object"], "name": one["relation"]} for one in found["triples"]]
             gathered.relations(rows)
 
-    def _told(self, chat: Chat, prompt: str, gathered: Gathered, ctx: BuildContext, **values: str) -> Iterator[dict[str, list[Any]]]:
+    def _lists(self, chat: Chat, prompt: str, gathered: Gathered, ctx: BuildContext, **values: str) -> Iterator[dict[str, list[Any]]]:
         """The lists of each reply: of the first, and of those to the question what was missed."""
         asked = list(messages(FILE, prompt, **values))
         for _ in range(1 + self.gleaning):
             reply = reply_to(asked, chat, ctx, schema=SCHEMAS[prompt], max_tokens=REPLY)
             read = lists_in(reply.text, SCHEMAS[prompt])
-            gathered.heard(reply, read)
+            gathered.received(reply, read)
             if read is None:
                 return
             yield read.lists
@@ -123,22 +123,22 @@ class LanguageModelExtraction(Extractor):
 
 @dataclass
 class Gathered:
-    """What the replies on one chunk told, as far as it is in the chunk."""
+    """What the replies on one chunk found, as far as it is in the chunk."""
 
     occurs: Occurrence
     instruction: str  # whose example small models copy from
     found: dict[str, Entity] = field(default_factory=dict)  # by folded name
     related: dict[tuple[str, str, str], Relation] = field(default_factory=dict)
-    unread: int = 0
+    unreadable: int = 0
     repaired: int = 0
     dropped: int = 0
     unusable: int = 0
     fault: str = ""  # why a reply could not be read, where that is known
 
-    def heard(self, reply: Reply, read: Lists | None) -> None:
+    def received(self, reply: Reply, read: Lists | None) -> None:
         """Count a reply that could not be read, that was cut short, or that holds what cannot be used."""
         if read is None:
-            self.unread += 1
+            self.unreadable += 1
             self.fault = "" if reply.finish == "unreadable" else reply.fault()
             return
         self.repaired += not read.whole or reply.finish == "length"
@@ -161,15 +161,15 @@ class Gathered:
             self.related.setdefault((*ends, folded(name)), Relation(self.found[ends[0]].name, self.found[ends[1]].name, name, *more))
 
     def facts(self) -> Facts:
-        """What was told, with what could not be read or used."""
-        unread = f"{UNREAD} ({self.fault.rstrip('.')})" if self.fault else UNREAD
-        notes = (unread,) * bool(self.unread) + (CUT,) * bool(self.repaired) + (UNUSABLE,) * bool(self.unusable)
-        return Facts(tuple(self.found.values()), tuple(self.related.values()), self.unread, self.dropped + self.unusable, notes)
+        """What was found, with what could not be read or used."""
+        fault = f"{UNREADABLE} ({self.fault.rstrip('.')})" if self.fault else UNREADABLE
+        notes = (fault,) * bool(self.unreadable) + (CUT,) * bool(self.repaired) + (UNUSABLE,) * bool(self.unusable)
+        return Facts(tuple(self.found.values()), tuple(self.related.values()), self.unreadable, self.dropped + self.unusable, notes)
 
     def _own(self, description: str) -> str:
         """A description, unless it stands in the instruction's example."""
-        told = _plain(description)
-        return "" if told in self.instruction else told
+        found = _plain(description)
+        return "" if found in self.instruction else found
 
     def _named(self, name: str, type: str = "", description: str = "") -> str:
         """The folded name of an entity, kept where it is in the chunk; empty where it is not."""

@@ -189,8 +189,8 @@ def _name(span: Span) -> str:
 
 def _is_name(name: str) -> bool:
     words = name.split()
-    told = any(character.isalpha() for character in name) and len(name) > 1 and not TIMES.issuperset(name.casefold().split())
-    return told and len(words) <= LONGEST
+    named = any(character.isalpha() for character in name) and len(name) > 1 and not TIMES.issuperset(name.casefold().split())
+    return named and len(words) <= LONGEST
 
 
 def latin(text: str) -> bool:

@@ -40,25 +40,25 @@ def read_batches(read: Read, batches: Sequence[Sequence[str]], check: Callable[[
 
 
 class Helper:
-    """Another process that reads batches; `left` are those that it has not told of, `ended` whether it tells no more."""
+    """Another process that reads batches; `left` are those that it has not message of, `ended` whether it tells no more."""
 
     def __init__(self, read: Read, batches: dict[int, Sequence[str]]):
         self.left, self.ended = dict(batches), False
-        self._told: SimpleQueue[tuple[str, float | None] | None] = SimpleQueue()
+        self._messages: SimpleQueue[tuple[str, float | None] | None] = SimpleQueue()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(read, batches), daemon=True)
         self._thread.start()
 
     def found(self, wait: float = 0.0) -> Iterator[Found]:
         """What has come since; waits so many seconds for the first."""
-        if wait and self._told.empty():
+        if wait and self._messages.empty():
             self._thread.join(wait)
-        while not self._told.empty():
-            told = self._told.get()
-            if told is None:
+        while not self._messages.empty():
+            message = self._messages.get()
+            if message is None:
                 self.ended = True
                 return
-            number, _, facts = told[0].partition("\n")
+            number, _, facts = message[0].partition("\n")
             del self.left[int(number)]
             yield int(number), [Facts.from_json(one) for one in facts.split("\n")]
 
@@ -69,11 +69,11 @@ class Helper:
 
     def _run(self, read: Read, batches: dict[int, Sequence[str]]) -> None:
         try:
-            in_subprocess(_read, read, batches, progress=lambda text, share: self._told.put((text, share)), check=self._check)
+            in_subprocess(_read, read, batches, progress=lambda text, share: self._messages.put((text, share)), check=self._check)
         except HopscopeError:
             pass  # what it leaves is read where the reason shows
         finally:
-            self._told.put(None)
+            self._messages.put(None)
 
     def _check(self) -> None:
         if self._stopped.is_set():

@@ -34,7 +34,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["title", "summary", "findings", "rating"],
     "additionalProperties": False,
 }
-UNREAD = "A report was no whole JSON; what could be read of the community stands in its place, taken from the texts."
+UNREADABLE = "A report was no whole JSON; what could be read of the community stands in its place, taken from the texts."
 CUT = f"A report was cut at {REPLY} tokens; what had ended of it is there."
 HALF = "A report has no title or no rating; the title is that of the community's best connected members, the rating that of an extract."
 
@@ -75,17 +75,17 @@ class Reports(BuildOperator):
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.graph is not None and made.graph.columns.communities is not None  # a line without them is refused
         table = made.graph.columns.communities
-        told = Told(made.graph, table, self.budget)
+        communities = Communities(made.graph, table, self.budget)
         written: dict[int, Report] = {}
         for level in sorted(set(table.numbers("level").tolist()), reverse=True):
-            rows = [row for row in range(len(table)) if told.levels[row] == level]
+            rows = [row for row in range(len(table)) if communities.levels[row] == level]
             ctx.progress(f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table))
             if self.writer == "llm":
-                for number, report in side_by_side(partial(self._asked, told, dict(written), ctx), rows, ctx):
+                for number, report in side_by_side(partial(self._asked, communities, dict(written), ctx), rows, ctx):
                     written[rows[number]] = report
                     ctx.progress(f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table))
             else:
-                written |= {row: told.extract(row, self.length) for row in rows}
+                written |= {row: communities.extract(row, self.length) for row in rows}
         ctx.report.counts["reports"] = len(written)
         columns: dict[str, list[Any]] = {
             "title": [written[row].title for row in range(len(table))],
@@ -97,22 +97,22 @@ class Reports(BuildOperator):
     def words(self) -> str:
         return f"reports {'by a language model' if self.writer == 'llm' else 'taken from the texts'}"
 
-    def _asked(self, told: Told, written: dict[int, Report], ctx: BuildContext, row: int) -> Report:
+    def _asked(self, communities: Communities, written: dict[int, Report], ctx: BuildContext, row: int) -> Report:
         """The report that the model writes; the extract where its reply is no such JSON."""
-        reports, entities, relations = told.shown(row, written)
+        reports, entities, relations = communities.shown(row, written)
         asked = messages("communities", "report", reports=reports, entities=entities, relations=relations)
         reply = reply_to(asked, ctx.chat(self.model), ctx, schema=SCHEMA, max_tokens=REPLY)
         found = read(reply.text)
         if found is None:
             ctx.report.count(**{"unread reports": 1})
-            ctx.report.note(UNREAD)
-            return told.extract(row, self.length)
+            ctx.report.note(UNREADABLE)
+            return communities.extract(row, self.length)
         if reply.finish == "length":
             ctx.report.note(CUT)
         if found.title and found.rating is not None:
             return found
         ctx.report.note(HALF)
-        extract = told.extract(row, self.length)
+        extract = communities.extract(row, self.length)
         return Report(found.title or extract.title, found.text, extract.rating if found.rating is None else found.rating)
 
 
@@ -128,8 +128,8 @@ def read(text: str) -> Report | None:
         return None
     title, summary, findings, rating = (found.value.get(name) for name in SCHEMA["required"])
     parts = [summary, *(findings if isinstance(findings, list) else [findings])]
-    told = plain(" ".join(part for part in parts if isinstance(part, str)))
-    return Report(plain(title) if isinstance(title, str) else "", told, _rating(rating)) if told else None
+    text = plain(" ".join(part for part in parts if isinstance(part, str)))
+    return Report(plain(title) if isinstance(title, str) else "", text, _rating(rating)) if text else None
 
 
 def _rating(value: Any) -> float | None:
@@ -141,8 +141,8 @@ def _rating(value: Any) -> float | None:
     return min(10.0, max(0.0, rating)) if math.isfinite(rating) else None
 
 
-class Told:
-    """What a graph tells of its communities."""
+class Communities:
+    """The communities of a graph as texts: what a language model reads of each, and a report without one."""
 
     def __init__(self, graph: Graph, table: Table, budget: int):
         self.graph, self.budget = graph, budget
@@ -171,10 +171,10 @@ class Told:
         descriptions = [text for text in (table.texts("description", nodes) if table is not None else []) if text]
         edges = self._edges(row)
         parts = [part for pair in zip(descriptions, edges) for part in pair] + descriptions[len(edges) :] + edges[len(descriptions) :]
-        told = list(dict.fromkeys(map(plain, parts))) or [", ".join(self.graph.names(nodes))]
-        heard = len(np.unique(np.concatenate([self._chunks[node] for node in self.members[row].tolist()])))
-        rating = 10 * math.log1p(heard) / math.log1p(self._n_chunks)
-        return Report(self.titles[row], " ".join(_fitting(told, most)) or told[0], round(rating, 2))
+        texts = list(dict.fromkeys(map(plain, parts))) or [", ".join(self.graph.names(nodes))]
+        chunks = len(np.unique(np.concatenate([self._chunks[node] for node in self.members[row].tolist()])))
+        rating = 10 * math.log1p(chunks) / math.log1p(self._n_chunks)
+        return Report(self.titles[row], " ".join(_fitting(texts, most)) or texts[0], round(rating, 2))
 
     def _entities(self, row: int) -> list[str]:
         """The members with types and descriptions, the best connected first."""
@@ -188,16 +188,16 @@ class Told:
         edges = edges[np.isin(self._tails[edges], members)]
         degrees = self.graph.degrees(self._heads[edges]) + self.graph.degrees(self._tails[edges])
         edges = edges[np.lexsort((edges, -degrees))]
-        told = zip(self.graph.triple_texts(edges), relation_texts(self.graph, edges))
-        return [plain(text or triple) for triple, text in told]
+        texts = zip(self.graph.triple_texts(edges), relation_texts(self.graph, edges))
+        return [plain(text or triple) for triple, text in texts]
 
 
 def _fitting(texts: Sequence[str], most: int) -> list[str]:
     """As many of some texts as fit into so many tokens, in their order."""
-    kept: list[str] = []
+    taken: list[str] = []
     for text in texts:
         most -= estimate(text)
         if most < 0:
             break
-        kept.append(text)
-    return kept
+        taken.append(text)
+    return taken

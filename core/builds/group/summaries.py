@@ -28,8 +28,8 @@ def by_model(texts: Sequence[str], most: int, model: str, ctx: BuildContext) -> 
 
 def description_by_model(name: str, descriptions: Sequence[str], most: int, model: str, ctx: BuildContext) -> str:
     """One description out of several by a language model."""
-    told = "\n".join(descriptions)
-    asked = messages("summaries", "description", called=name, descriptions=cut(told, READ), words=str(round(most * WORDS_A_TOKEN)))
+    joined = "\n".join(descriptions)
+    asked = messages("summaries", "description", called=name, descriptions=cut(joined, READ), words=str(round(most * WORDS_A_TOKEN)))
     return _summary(asked, most, model, ctx)
 
 
@@ -45,13 +45,13 @@ def _summary(asked: Messages, most: int, model: str, ctx: BuildContext) -> str:
 def central(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) -> str:
     """The sentences of some texts that are nearest to the mean of all their vectors, at most `most` tokens of them and at least one, in
     the order of the texts; no sentence twice."""
-    told = list(dict.fromkeys(plain(text[a:b]) for text in texts for a, b in sentences(text)))
-    told = [sentence for sentence in told if sentence]
-    if not told:
+    found = list(dict.fromkeys(plain(text[a:b]) for text in texts for a, b in sentences(text)))
+    found = [sentence for sentence in found if sentence]
+    if not found:
         return ""
-    vectors = encoded(told, encoder, ctx)
+    vectors = encoded(found, encoder, ctx)
     scores = np.round(vectors @ vectors.mean(axis=0), 6)
-    return " ".join(told[place] for place in sorted(chosen(scores, [estimate(sentence) for sentence in told], most)))
+    return " ".join(found[place] for place in sorted(chosen(scores, [estimate(sentence) for sentence in found], most)))
 
 
 def chosen(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
@@ -62,13 +62,13 @@ def chosen(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
     >>> chosen(np.array([0.5, 0.9, 0.7]), [5, 5, 5], 10)
     [1, 2]
     """
-    kept: list[int] = []
+    taken: list[int] = []
     for place in np.lexsort((np.arange(len(scores)), -scores)).tolist():
         most -= sizes[place]
-        if kept and most < 0:
+        if taken and most < 0:
             break
-        kept.append(place)
-    return kept
+        taken.append(place)
+    return taken
 
 
 def cut(text: str, most: int) -> str:

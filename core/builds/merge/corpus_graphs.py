@@ -115,11 +115,11 @@ class NearestDocuments(CorpusGraph):
 
     def edges(self, made: Made, ctx: BuildContext) -> Edges:
         assert made.chunks is not None
-        labels, told = _labels(made.chunks), "Encoding documents"
+        labels, doing = _labels(made.chunks), "Encoding documents"
         parts = []
         for first in range(0, len(labels), STEP):
             ctx.check()
-            ctx.progress(f"{told}: {first:,} of {len(labels):,}", first / len(labels))
+            ctx.progress(f"{doing}: {first:,} of {len(labels):,}", first / len(labels))
             parts.append(encoded(labels[first : first + STEP], self.encoder, ctx))
         pairs = nearest_rows(np.concatenate(parts), self.keep, self.least, ctx.check) if parts else {}
         return {(a, NEAR, b): weight for (a, b), weight in pairs.items()}

@@ -25,7 +25,7 @@ EVERY = 1000  # chunks between two looks at whether somebody cancelled
 @dataclass(frozen=True, repr=False)
 class Merge(BuildOperator):
     """The graph of all facts: a node for each name, an edge for each two entities (or, with `by` “name”, for each relation by name
-    between them), whichever is told first; weights are summed, descriptions joined, and chunks remembered.
+    between them), whichever is given first; weights are summed, descriptions joined, and chunks remembered.
 
     A node is shown by its most frequent spelling and has its most frequent type. Descriptions longer than `longest` tokens are cut behind
     the last that fits, or summarised where `summarise` asks for it. The same facts in the same order give the same graph.
@@ -63,7 +63,7 @@ class Merge(BuildOperator):
 
 @dataclass
 class Gathered:
-    """What is told of a node or an edge."""
+    """A node or an edge as its chunks give it."""
 
     spellings: dict[str, float] = field(default_factory=dict)  # with how often; of an edge its names and directions, with their weights
     types: Counter[str] = field(default_factory=Counter)
@@ -72,7 +72,7 @@ class Gathered:
     chunks: dict[int, None] = field(default_factory=dict)
     weight: float = 0.0
 
-    def told(self, spelling: str, weight: float) -> None:
+    def spelled(self, spelling: str, weight: float) -> None:
         """Count a spelling."""
         self.spellings[spelling] = self.spellings.get(spelling, 0.0) + weight
 
@@ -105,7 +105,7 @@ class Merged:
                     self._node(name, row, 1)
             label = " ".join(relation.name.split()) if self.by_name else ""
             edge = self.edges.setdefault((min(head, tail), label.casefold(), max(head, tail)), Gathered())
-            edge.told(label + ("\n>" if head < tail else "\n<"), relation.weight)
+            edge.spelled(label + ("\n>" if head < tail else "\n<"), relation.weight)
             edge.chunks[row] = None
             edge.weight += relation.weight
             edge.descriptions.update({relation.description: None} if relation.description else {})
@@ -139,7 +139,7 @@ class Merged:
         if not key:
             return None
         node = self.nodes.setdefault(key, Gathered())
-        node.told(" ".join(name.split()), times)
+        node.spelled(" ".join(name.split()), times)
         node.chunks[row] = None
         return node
 
@@ -173,9 +173,9 @@ def described(longest: int, model: str, ctx: BuildContext) -> Callable[[str, Ite
         several = [" ".join(one.split()) for one in descriptions]
         if sum(map(estimate, several)) <= longest:
             return " ".join(several)
-        if model and (told := description_by_model(what, several, longest, model, ctx)):
+        if model and (summary := description_by_model(what, several, longest, model, ctx)):
             ctx.report.count(summarised=1)
-            return told
+            return summary
         ctx.report.count(cut=1)
         ctx.report.note(f"{CUT.format(longest)}.".capitalize())
         return fitting(several, longest)
@@ -190,11 +190,11 @@ def fitting(several: Iterable[str], longest: int) -> str:
     >>> fitting(["One two.", "Three four.", "Five."], 7)
     'One two. Three four.'
     """
-    kept: list[str] = []
+    taken: list[str] = []
     room = longest
     for text in several:
         room -= estimate(text)
         if room < 0:
             break
-        kept.append(text)
-    return " ".join(kept) or shorten(next(iter(several), ""), int(longest * 3.5))
+        taken.append(text)
+    return " ".join(taken) or shorten(next(iter(several), ""), int(longest * 3.5))

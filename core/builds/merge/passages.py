@@ -72,8 +72,8 @@ class PassageGraph(BuildOperator):
         everywhere = [key for key, found in rows.items() if len(found) > self.common]
         if everywhere:
             names = [min(spellings[key], key=lambda name: (-spellings[key][name], name)) for key in everywhere]
-            told = ", ".join(sorted(names, key=lambda name: (-len(rows[folded(name, self.reading)]), name))[:SHOWN])
-            ctx.report.note(f"{len(everywhere):,} entities are in more than {self.common} chunks and join none: {told}.")
+            listed = ", ".join(sorted(names, key=lambda name: (-len(rows[folded(name, self.reading)]), name))[:SHOWN])
+            ctx.report.note(f"{len(everywhere):,} entities are in more than {self.common} chunks and join none: {listed}.")
         shared: dict[tuple[int, int], list[str]] = {}
         for key in sorted(rows.keys() - set(everywhere)):
             ctx.check()

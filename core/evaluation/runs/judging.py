@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.builds import standing, status
+from core.builds import build_for, status
 from core.comparison.run import LaneRun, build_of
 from core.errors import HopscopeError
 from core.evaluation.metrics.built import Built, built
@@ -45,7 +45,7 @@ def building(lane: LaneRun) -> Built | None:
 
     def told() -> Built | None:
         try:
-            now = status(corpus, standing(corpus, build))
+            now = status(corpus, build_for(corpus, build))
         except HopscopeError:
             return None
         return built(now.report, now.build.line.asks_chat) if now.built else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.builds import standing, status
+from core.builds import build_for, status
 from core.comparison.run import build_of
 from core.runtime.jobs import FAILED
 from pages.parts.compare.asked import Shown
@@ -18,7 +18,7 @@ def unbuilt(on_screen: Shown) -> None:
     if on_screen.job is None or not on_screen.job.ended or corpus is None:
         return
     specs = [build_of(lane.run.line) for lane in on_screen.comparison.lanes if lane.status == FAILED]
-    wanted = dict.fromkeys(standing(corpus, spec) for spec in specs if spec is not None)
+    wanted = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
     missing = [one for one in wanted if not status(corpus, one).serves]
     if missing:
         st.caption("What failed lanes stand on is not built yet. Once it is, the question is asked again.")

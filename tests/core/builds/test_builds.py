@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.builds import being_built, build, catalogue, chosen, find, open_graph, standing, status
+from core.builds import being_built, build, build_for, catalogue, chosen, find, open_graph, status
 from core.builds.catalogue import parse_line, read
 from core.builds.cost import cost
 from core.builds.report import BuildReport
@@ -101,7 +101,7 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
     def told(text, share):
         if "Encoding" in text:  # the new one is stored by then, and its vectors are not there
             seen.append(
-                (open_graph(fresh, "tkg-noun-phrases").digest, asked(fresh, "tkg", progress=told).digest, standing(fresh, "tkg").id)
+                (open_graph(fresh, "tkg-noun-phrases").digest, asked(fresh, "tkg", progress=told).digest, build_for(fresh, "tkg").id)
             )
             assert opened(vectors_place(open_graph(fresh, "tkg-noun-phrases"), Reading(), "nodes")) is not None
 
@@ -129,15 +129,15 @@ def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
 
 def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
     corpus = Texts(tmp_path, d="Ann met Bob in Rome.")
-    assert find("kg").id == "kg-llm" and standing(corpus, "kg").id == "kg-noun-phrases"  # the one that asks no language model
-    assert standing(corpus, "kg-llm").id == "kg-llm" and standing(corpus, "chunks").id == "chunks"
-    assert [standing(corpus, kind).id for kind in ("tree-k", "kg-synonyms")] == ["tree-k-noun-phrases", "kg-synonyms-noun-phrases"]
+    assert find("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-noun-phrases"  # the one that asks no language model
+    assert build_for(corpus, "kg-llm").id == "kg-llm" and build_for(corpus, "chunks").id == "chunks"
+    assert [build_for(corpus, kind).id for kind in ("tree-k", "kg-synonyms")] == ["tree-k-noun-phrases", "kg-synonyms-noun-phrases"]
     build(corpus, "kg-noun-phrases", Reading())
-    assert standing(corpus, "kg").id == "kg-noun-phrases"
+    assert build_for(corpus, "kg").id == "kg-noun-phrases"
     place(corpus, find("kg-described")).mkdir()
     keep(place(corpus, find("kg-described")) / BUILT, lambda stream: stream.write(built_of(corpus)))
-    assert standing(corpus, "kg").id == "kg-described"
-    assert standing(corpus.changed(e="More."), "kg").id == "kg-noun-phrases"  # nothing is built of these documents
+    assert build_for(corpus, "kg").id == "kg-described"
+    assert build_for(corpus.changed(e="More."), "kg").id == "kg-noun-phrases"  # nothing is built of these documents
 
 
 def built_of(corpus) -> bytes:

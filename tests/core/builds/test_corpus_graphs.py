@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.builds import standing
+from core.builds import build_for
 from core.builds.base import BuildContext, Made
 from core.builds.chunking import SentenceChunks, WholeDocuments
 from core.builds.merge.corpus_graphs import GivenLinks, NearestDocuments, SharedTerms
@@ -67,8 +67,8 @@ def test_documents_without_links_are_refused_and_another_kind_is_taken(tmp_path)
     one = corpus(tmp_path, a="First.", b="Second.")
     with pytest.raises(BadInput, match="came without links. Its graph can be made of near documents"):
         made(one, GivenLinks())
-    assert standing(one, "links").id == "links-nearest"
-    assert standing(corpus(tmp_path, [Link("a", "b")], a="First.", b="Second."), "links").id == "links-given"
+    assert build_for(one, "links").id == "links-nearest"
+    assert build_for(corpus(tmp_path, [Link("a", "b")], a="First.", b="Second."), "links").id == "links-given"
 
 
 def test_the_nearest_are_joined_once(tmp_path):

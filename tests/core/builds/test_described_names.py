@@ -42,7 +42,7 @@ def test_names_are_the_parsers_and_their_descriptions_the_models():
 @pytest.mark.parametrize("text", ["I cannot.", "[]", '{"about": []}', '{"about": {}, "links": 3}', '{"about": {"Eb'])
 def test_a_reply_that_cannot_be_read_leaves_the_names(text):
     facts, _ = read(lambda *_: text)
-    assert facts.unread == 1 and not facts.relations and "Jacob Marley" in [entity.name for entity in facts.entities]
+    assert facts.unreadable == 1 and not facts.relations and "Jacob Marley" in [entity.name for entity in facts.entities]
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_a_name_that_is_nowhere_in_the_chunk_is_dropped_with_its_relations():
 @pytest.mark.parametrize("reply", ["I cannot do that.", "", "[1, 2]", '{"entities": 3}', "null", '{"entities"'])
 def test_a_reply_that_is_no_such_json_gives_nothing_and_is_counted(reply):
     facts, _, _ = read(lambda *_: reply)
-    assert (facts.entities, facts.relations, facts.unread) == ((), (), 1)
+    assert (facts.entities, facts.relations, facts.unreadable) == ((), (), 1)
     why = "" if reply else " (The model sent an empty reply)"
     assert facts.notes == (f"a reply could not be read and gave nothing{why}",)
 
@@ -98,7 +98,7 @@ def test_a_reply_that_was_cut_short_gives_what_had_ended():
     whole = json.dumps({"entities": [entity("Ann"), entity("Bob")], "relations": [relation("Ann", "Bob"), relation("Bob", "Rome")]})
     facts, _, _ = read(lambda *_: whole[: whole.rindex('"source"') + 12])
     assert [e.name for e in facts.entities] == ["Ann", "Bob"] and len(facts.relations) == 1
-    assert facts.unread == 0 and "cut short" in facts.notes[0]
+    assert facts.unreadable == 0 and "cut short" in facts.notes[0]
 
 
 def test_a_description_copied_from_the_example_is_left_out():
@@ -130,7 +130,7 @@ def test_a_reply_is_read_whatever_stands_around_it(around):
 
 def test_a_bad_reply_is_asked_for_again_at_once():
     facts, asked, ctx = read(lambda _, number: "" if number == 1 else {"entities": [entity("Ann")], "relations": []})
-    assert [e.name for e in facts.entities] == ["Ann"] and len(asked) == 2 and facts.unread == 0
+    assert [e.name for e in facts.entities] == ["Ann"] and len(asked) == 2 and facts.unreadable == 0
     assert (ctx.report.counts["asked again"], ctx.report.usage.calls) == (1, 2)
 
 
@@ -196,7 +196,7 @@ def test_a_chunk_that_the_model_cannot_read_costs_itself_alone():
         raise BadInput("too long")
 
     facts, _, _ = read(say)
-    assert facts.unread == 1 and "longer than" in facts.notes[0]
+    assert facts.unreadable == 1 and "longer than" in facts.notes[0]
 
 
 TEXTS = {f"d{i}": f"Person{i} met Ann in Rome." for i in range(6)}

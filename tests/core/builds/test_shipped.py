@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from core.builds import build, find, open_graph, standing, status
+from core.builds import build, build_for, find, open_graph, status
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.fact_store import FactStore, key_of
 from core.builds.run import built_as, context
@@ -123,7 +123,7 @@ def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, new
     (corpus, _, _), built = maker, BuiltGraphs(Nobody())
     newcomer.characters = 200
     for kind in ("kg", "tkg", "rkg"):
-        assert standing(newcomer, kind).id == f"{kind}-described" and not status(newcomer, f"{kind}-described").built
+        assert build_for(newcomer, kind).id == f"{kind}-described" and not status(newcomer, f"{kind}-described").built
         graph = built(newcomer, kind, progress=heard)
         assert graph.digest == open_graph(corpus, f"{kind}-described").digest
         assert built_as(graph).id == f"{kind}-described" and status(newcomer, f"{kind}-described").current
@@ -137,7 +137,7 @@ def test_what_it_took_travels_with_the_file(maker, newcomer):
     assert kg == ShippedBuild("kg-described", repr(find("kg-described").line), ("Model qwen-1.5b",), 3, 2, 2000, 100, 4.0, 1)
     unread = "1 of its replies (50.0 %) could not be read"
     assert kg.words() == f"Made by Model qwen-1.5b of 3 chunks: 2 calls, 2,100 tokens, 4 seconds; {unread}"
-    assert rkg.calls == 2 and tkg.calls == 3 and tkg.unread == 1
+    assert rkg.calls == 2 and tkg.calls == 3 and tkg.unreadable == 1
     assert len(models.writer.asked) == 1 + 1 + 3 * 2  # a chunk, a report, and the chunk that cannot be read twice by each build
     assert shipped(newcomer) == (kg, tkg, rkg) and ships(newcomer, find("tkg-described")) == tkg
     assert ships(newcomer, find("tkg-llm")) is None
@@ -164,7 +164,7 @@ def test_the_replies_alone_are_enough_where_what_chunks_told_is_not_taken(newcom
 
 def test_a_shipped_graph_is_not_that_of_other_documents(newcomer):
     other = newcomer.changed(a="Ebenezer Scrooge was alone.")
-    assert not shipped(other) and standing(other, "tkg").id == "tkg-noun-phrases"
+    assert not shipped(other) and build_for(other, "tkg").id == "tkg-noun-phrases"
 
 
 def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
@@ -184,7 +184,7 @@ def test_a_graph_that_a_person_built_comes_before_one_that_ships(newcomer):
     rows = {"entities": [entity_of("Ebenezer Scrooge")], "relations": [relation_of("Ebenezer Scrooge", "Jacob Marley")]}
     models = Titled(lambda asked, number: {"names": ["Jacob Marley"], "triples": []} | rows)
     build(newcomer, "rkg-llm", models)
-    assert standing(newcomer, "rkg").id == "rkg-llm" and standing(newcomer, "tkg").id == "tkg-described"
+    assert build_for(newcomer, "rkg").id == "rkg-llm" and build_for(newcomer, "tkg").id == "tkg-described"
 
 
 def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monkeypatch):
@@ -202,7 +202,7 @@ def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monk
     theirs = Texts(tmp_path / "theirs", **TEXTS)
     theirs.characters = 200
     ids = list(builds_of(theirs))
-    assert ids.index(small.id) == ids.index("kg-described") + 1 and standing(theirs, "kg") == small
+    assert ids.index(small.id) == ids.index("kg-described") + 1 and build_for(theirs, "kg") == small
     assert built_as(BuiltGraphs(Nobody())(theirs, "kg", progress=heard)).id == small.id
     assert BuiltGraph(build=small.id).build == small.id
 
@@ -246,7 +246,7 @@ def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
         (tmp_path / name).mkdir()
         theirs = Texts(tmp_path / name / "corpus", **texts)
-        return build(theirs, one, Otherwise(say)), standing(theirs, "tree-k")
+        return build(theirs, one, Otherwise(say)), build_for(theirs, "tree-k")
 
     theirs, stands = elsewhere("newcomer", lambda *_: pytest.fail("a language model is asked"))
     assert theirs.digest == mine.digest and stands.id == one.id
