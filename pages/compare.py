@@ -203,10 +203,10 @@ def react(comparison: Comparison, clicked) -> None:
 
 
 def repair_beside(comparison: Comparison, lane: int) -> None:
-    """Run the repair of a lane in a lane beside."""
+    """Run the repair of a lane in a lane beside; in its place where there is no room, as its button says."""
     repaired = comparison.lanes[lane]
     if repaired.repair is not None:
-        try_beside(repaired.instance.id, repaired.repair.spec)
+        try_beside(repaired.instance.id, repaired.repair.spec, or_in_place=True)
         st.rerun()
 
 

@@ -1,6 +1,6 @@
 // What the lanes agree on, so that it can be quiet, and what differs can have the colour.
 
-import { lastVerdict, list } from "./words.js";
+import { list } from "./words.js";
 
 const alike = (values) => values.length > 1 && values.every((value) => value === values[0]);
 
@@ -14,13 +14,10 @@ export function agreement(board) {
     for (const { stage, alive, of } of list(lane.funnel)) stages.set(stage, [...(stages.get(stage) ?? []), `${alive}/${of}`]);
   }
   const telling = lanes.filter((lane) => lane.funnel || ["waiting", "running"].includes(lane.status)); // without known answers, or a graph, a lane tells none
-  const whole = (values) => values.length === lanes.length && alike(values);
   const staged = (values) => values.length === telling.length && alike(values);
-  const verdicts = lanes.map(lastVerdict);
   const walked = lanes.filter((lane) => list(lane.paths).length).map((lane) => walkedBy(board, lane));
   return {
     stages: new Set([...stages].filter(([, values]) => staged(values)).map(([stage]) => stage)),
-    verdict: verdicts.every(Boolean) && whole(verdicts.map((verdict) => `${verdict.right}/${verdict.of}`)),
     nodes: common(walked.map((one) => one.nodes)),
     edges: common(walked.map((one) => one.edges)),
     best: common(walked.map((one) => one.best)),

@@ -130,9 +130,8 @@ export class Lane {
     const names = Array.isArray(reader);
     const spoken = answer !== null && answer !== undefined;
     const evidence = this.board.payload.evidence?.[this.data.id] ?? null;
-    const same = this.board.agreed.verdict;
-    this.reader.show(names, { name: readerName || "Graph reader", words: names ? reader.join(", ") || "no answer" : "", verdict: readerVerdict, same: same && !verdict, evidence, rests: spoken ? null : rests });
-    this.model.show(spoken || status === "answering", { name: model || "Language model", words: answer || (fault ? "no answer" : ""), verdict, same, streaming: status === "answering", evidence, rests });
+    this.reader.show(names, { name: readerName || "Graph reader", words: names ? reader.join(", ") || "no answer" : "", verdict: readerVerdict, evidence, rests: spoken ? null : rests });
+    this.model.show(spoken || status === "answering", { name: model || "Language model", words: answer || (fault ? "no answer" : ""), verdict, streaming: status === "answering", evidence, rests });
     this.resting.refresh();
     setHidden(this.noAnswer, !fault && (names || spoken || status === "answering"));
     setText(this.noAnswer, fault || this.answerNote());

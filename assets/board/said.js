@@ -1,6 +1,7 @@
 // Verdicts in words: one for all lanes above them, one for each lane under its graph, and buttons that repair what went wrong.
 
 import { button, changed, el, setHidden } from "./dom.js";
+import { list } from "./words.js";
 
 export class Band {
   constructor(board) {
@@ -13,9 +14,10 @@ export class Band {
   update() {
     const { verdict } = this.board.payload;
     setHidden(this.element, !verdict?.text);
-    if (!verdict?.text || !changed(this.memo, "verdict", [verdict, Boolean(this.board.options.onRepair)])) return;
+    if (!verdict?.text || !changed(this.memo, "verdict", [verdict, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const [first, rest] = firstSentence(verdict.text);
-    this.element.replaceChildren(el("p", "band-text", el("b", "", first), rest), ...repairButton(this.board, verdict.repair, verdict.repair?.lane, "repair main-repair"));
+    const pending = verdict.pending ? [" ", el("span", "pending", verdict.pending)] : [];
+    this.element.replaceChildren(el("p", "band-text", el("b", "", first), rest, ...pending), ...repairButton(this.board, verdict.repair, verdict.repair?.lane, "repair main-repair", "in its place"));
   }
 }
 
@@ -24,12 +26,15 @@ function firstSentence(text) {
   return end < 0 ? [text, ""] : [text.slice(0, end + 1), text.slice(end + 1)];
 }
 
+// Whether there is no room for another lane: a repair then takes the place of its lane, and says so.
+const full = ({ payload }) => list(payload.lanes).length >= payload.most_lanes;
+
 // Or, where a lane makes the change already, which one.
-function repairButton(board, repair, lane, className) {
+function repairButton(board, repair, lane, className, place) {
   const { onRepair } = board.options;
   if (!repair || !onRepair) return [];
   if (repair.there) return [el("p", "quiet repaired", `${repair.label}. ${repair.there}`)];
-  return [button(className, repair.label, "", () => onRepair(Number(lane)))];
+  return [button(className, full(board) ? `${repair.label}, ${place}` : repair.label, "", () => onRepair(Number(lane)))];
 }
 
 // The sentence of one lane.
@@ -46,8 +51,8 @@ export class Said {
     const shown = Boolean(said && (said.head || said.text));
     this.element.classList.toggle("empty", !shown);
     const tone = said?.tone ?? "good";
-    if (!changed(this.memo, "said", [said, data.repair, number, tone, Boolean(this.board.options.onRepair)])) return;
+    if (!changed(this.memo, "said", [said, data.repair, number, tone, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const text = shown ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
-    this.element.replaceChildren(...text, ...repairButton(this.board, data.repair, number, "repair"));
+    this.element.replaceChildren(...text, ...repairButton(this.board, data.repair, number, "repair", "in this lane"));
   }
 }

@@ -39,6 +39,7 @@ class Lane:
     retrieved: bool = False  # whether everything before the answer is done
     repair: Repair | None = None  # a change of one step that was seen to bring more of the known answers
     tried: bool = False  # whether changes of one step were tried on it
+    taken: bool = False  # whether it was done by an earlier comparison and taken from it
     waited: dict[str, float] = field(default_factory=dict)  # seconds in the queue, by the status that came after
     prepared: dict[str, float] = field(default_factory=dict)  # seconds of what was made ready before the first operator
     progress: HowFar | None = None  # of what it does now, where that is known
@@ -48,7 +49,7 @@ class Lane:
 
     def again(self, ask: Ask) -> Lane:
         """A lane of the same end for another comparison of the same question, which then holds its own."""
-        return replace(self, run=replace(self.run, ask=ask, states=list(self.run.states)))
+        return replace(self, run=replace(self.run, ask=ask, states=list(self.run.states)), taken=True)
 
     @property
     def states(self) -> tuple[State, ...]:

@@ -49,6 +49,7 @@ def test_a_repair_runs_its_own_lane_and_nothing_else(engine, kit):
     spec = first.lanes[0].repair.spec
     both = compared(engine, ask, NARROW, Instance(spec, "No. 1, changed", parse_line(spec)), repairs=True, before=first)
     assert len(engine.models.chat().asked) == prompts + 1  # the new lane's
+    assert [lane.taken for lane in both.lanes] == [True, False] and not first.lanes[0].taken
     assert both.lanes[0].states == first.lanes[0].states and both.lanes[0].answer == "One"
     assert both.lanes[0].repair == first.lanes[0].repair and both.lanes[1].status == DONE
 

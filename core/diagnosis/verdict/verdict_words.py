@@ -19,15 +19,28 @@ from core.types import Repair
 
 @dataclass(frozen=True)
 class Verdict:
-    """The sentence for all lanes, empty until every lane has retrieved, and each lane's own, None until it has."""
+    """The sentence for all lanes, empty until every lane has retrieved, and each lane's own, None until it has. While lanes are added to
+    others that are done, it is the sentence of those, and `pending` says that it is counted again."""
 
     text: str
     lanes: tuple[Explained | None, ...]
     named: tuple[str, ...] = ()  # the known answers that the sentence for all lanes names
+    pending: str = ""
 
 
 def explain(comparison: Comparison) -> Verdict:
     """What is known by now."""
+    now, taken = _explain(comparison), [lane for lane in comparison.lanes if lane.taken]
+    if now.text or not taken:
+        return now
+    before = _explain(replace(comparison, lanes=taken))
+    new = [name for name, lane in zip(lane_names(comparison), comparison.lanes) if not lane.taken and lane.status not in ENDED]
+    pending = f"It is counted again once {joined(new)} {'has' if len(new) == 1 else 'have'} run." if new and before.text else ""
+    return replace(now, text=before.text, named=before.named, pending=pending)
+
+
+def _explain(comparison: Comparison) -> Verdict:
+    """What is known of the lanes by now."""
     graph, answers = comparison.graph, comparison.ask.question.answers
     lanes = comparison.lanes
     if comparison.ask.source.documents:

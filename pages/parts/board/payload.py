@@ -48,7 +48,7 @@ class Board:
         return {
             "question": comparison.ask.question.text,
             "documents": view.documents,
-            "verdict": {"text": verdict.text, "repair": repair_data(comparison)} if verdict.text else None,
+            "verdict": {"text": verdict.text, "pending": verdict.pending, "repair": repair_data(comparison)} if verdict.text else None,
             "lanes": lanes,
             **view.whole(shared),
             **{name: shared[name] for name in ("layout", "paths", "fates")},

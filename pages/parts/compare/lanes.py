@@ -197,10 +197,14 @@ def running(spec: str) -> int | None:
     return None
 
 
-def try_beside(spec: str, changed_line: str) -> None:
-    """Put a changed line beside the lane that runs `spec`."""
+def try_beside(spec: str, changed_line: str, or_in_place: bool = False) -> None:
+    """Put a changed line beside the lane that runs `spec`; with `or_in_place` into that lane where there is no room for another."""
     lanes = session.lanes
-    insert(lanes.index(spec) if spec in lanes else len(lanes) - 1, changed_line)
+    lane = lanes.index(spec) if spec in lanes else len(lanes) - 1
+    if or_in_place and len(lanes) >= MOST_LANES and running(changed_line) is None:
+        _replace(lane, changed_line)
+    else:
+        insert(lane, changed_line)
 
 
 def _replace(lane: int, spec: str) -> None:

@@ -57,6 +57,21 @@ def test_nothing_is_said_for_all_until_every_lane_has_retrieved(asked):
     assert explain(compared).text == "No. 1 finds Drama. No. 2 failed."
 
 
+def test_while_a_repair_runs_the_sentence_of_the_lanes_before_stays(asked):
+    """Two lanes were taken over and a third is at work: what was said of the two stays, with the word that it is counted again."""
+    before = explain(asked(LINES))
+    compared = asked((*LINES, "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9)"))
+    compared.lanes[2].retrieved, compared.lanes[2].status = False, RUNNING
+    assert explain(compared).text == ""  # none was taken over: all are asked for the first time
+    for lane in compared.lanes[:2]:
+        lane.taken = True
+    told = explain(compared)
+    assert before.text and (told.text, told.named, told.lanes[2]) == (before.text, before.named, None)
+    assert told.pending == "It is counted again once No. 3 has run." and before.pending == ""
+    compared.lanes[2].retrieved, compared.lanes[2].status = True, DONE
+    assert explain(compared).pending == "" and explain(compared).text != before.text
+
+
 def test_without_known_answers_the_lanes_are_held_against_each_other(asked):
     text = "They differ: No. 1 says Drama; No. 2 says Ann. Add the right answer to see where it is lost."
     assert explain(asked(LINES, answers=())).text == text

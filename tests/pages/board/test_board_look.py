@@ -163,10 +163,21 @@ def test_what_all_lanes_agree_on_is_grey(report):  # noqa: F811
     agreed["lanes"][1].update({key: agreed["lanes"][0][key] for key in ("funnel", "paths", "verdict", "reader_verdict", "lost")})
     agreed["fates"] = {key: {lane: {"fate": "found", "text": "place 1"} for lane in ("lane-0", "lane-1")} for key in agreed["fates"]}
     page = report(agreed)
+    right = agreed["lanes"][0]["verdict"]
+    tone = "good" if right["right"] == right["of"] else "warn" if right["right"] else "bad"
     assert (
-        page.locator(".tag-same").count() == 2
+        page.locator(f".voice-model .tag-{tone}").count()
+        == page.locator(".voice-model .tag").count()
+        == 2  # what is wrong everywhere is as red
         and page.locator(".row:not(.same) .row-fate:visible").count() == page.locator("ul .row:visible").count()
     )
+
+
+def test_a_headline_that_is_counted_again_says_so(report):  # noqa: F811
+    payload = board_payload.finished(3)
+    payload["verdict"] = {"text": "Only A finds it. B loses it.", "pending": "It is counted again once C has run.", "repair": None}
+    page = report(payload)
+    assert page.locator(".band-text").inner_text() == "Only A finds it. B loses it. It is counted again once C has run."
 
 
 def test_one_graph_takes_the_whole_screen_and_escape_gives_it_back(report):  # noqa: F811
