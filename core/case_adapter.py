@@ -51,7 +51,7 @@ def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
         run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states), standing=lane.graph)
         text = "Cancelled" if lane.status == CANCELLED else ""
         ended = Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved)
-        ended.repair, ended.rests, ended.stands, ended.saved_alive = lane.repair, lane.rests, lane.stands, lane.kept
+        ended.repair, ended.rests, ended.stands, ended.saved_alive = lane.repair, lane.rests, lane.build_title, lane.saved_alive
         ended.tried = True
         lanes.append(ended)
     return Comparison(ask, lanes)

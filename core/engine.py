@@ -149,7 +149,7 @@ class Engine:
         begin = lambda job: self._begin(job, Repairing(job.comparison, self._queues, self._asks_chat, alive) if repairs else None)
         job = self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances, done), again, begin)
         if waiter is None:
-            job.kept = True
+            job.unattended = True
         else:
             self._waiters.wait(waiter, job)
             self._viewers.add(waiter, job)

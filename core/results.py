@@ -100,9 +100,9 @@ def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     source, gold = comparison.ask.source, passages_of(comparison.ask.question)
     if not gold:
         return None
-    kept = {stage.name: list(stage.alive) for stage in funnel(source, lane.graph, lane.state, gold, saved=lane.saved_alive)}
+    alive = {stage.name: list(stage.alive) for stage in funnel(source, lane.graph, lane.state, gold, saved=lane.saved_alive)}
     found = [_fate_dict(fate, lane.state) for fate in fates(lane.graph, lane.states, comparison.ask.question.gold)]
-    return {"alive": {name: kept.get(name) for name in STAGES_OF[source.kind][:-1]}, "fates": found}
+    return {"alive": {name: alive.get(name) for name in STAGES_OF[source.kind][:-1]}, "fates": found}
 
 
 def _fate_dict(fate: Fate, state: State) -> dict[str, Any]:
@@ -139,8 +139,8 @@ def _hits(graph, hits: Ranking, gold: frozenset[str]) -> list[dict[str, Any]]:
 
 def _sources(graph, hits: Ranking) -> list[list[str]]:
     if hits.kind in ("node", "triple"):
-        told = chunk_lists(graph, "nodes" if hits.kind == "node" else "edges", hits.items)
-        return [hit_names(graph, "chunk", rows) for rows in told]
+        chunks = chunk_lists(graph, "nodes" if hits.kind == "node" else "edges", hits.items)
+        return [hit_names(graph, "chunk", rows) for rows in chunks]
     table = graph.columns.communities if hits.kind == "community" else graph.columns.chunks
     if table is None:  # and so there are no such hits
         return []

@@ -15,15 +15,8 @@ from core.io.home import ROOT
 ROOMS = sorted({file.parent.relative_to(ROOT).as_posix() for room in ("core", "pages") for file in (ROOT / room).rglob("*.py")})
 OLD = {  # rooms whose names are from before the glossary
     "core",
-    "core/cases",
-    "core/commands",
     "core/comparison",
-    "core/evaluation/metrics",
-    "core/evaluation/runs",
-    "core/indexes",
-    "core/runtime",
     "pages/parts/board",
-    "pages/parts/indexes",
 }
 SAVED = {"SetAside"}  # operators whose names lie in saved instances
 PAGE = (ROOT / "docs/glossary.md").read_text("utf-8")

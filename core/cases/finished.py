@@ -35,8 +35,9 @@ class FinishedLane:
     repair: Repair | None = None  # a change of one step that was seen to bring more
     rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on
     graph: Any = field(default=None, metadata=BESIDE)  # the one that it stands on, where that is not the question's
-    stands: str = ""  # the title of the build that made it
-    kept: Mapping[str, tuple[str, ...]] | None = None  # of the known answers and passages those in the corpus and in the graph
+    build_title: str = field(default="", metadata={"saved": "stands"})  # of the build that made that graph
+    saved_alive: Mapping[str, tuple[str, ...]] | None = field(default=None, metadata={"saved": "kept"})
+    """Of the known answers and passages those in the corpus and in the graph."""
 
     @property
     def state(self) -> State | None:
@@ -65,19 +66,19 @@ def freeze_finished(finished: Finished) -> dict[str, Any]:
     """The comparison with the part of the graph that it names, as JSON can hold it."""
     graphs = _graphs(finished)
     states = [State(finished.question, finished.seeds), *_states(finished, graphs, 0)]
-    apart = [(graph, _states(finished, graphs, place)) for place, graph in enumerate(graphs) if place]
+    others = [(graph, _states(finished, graphs, place)) for place, graph in enumerate(graphs) if place]
     return {
         "comparison": VERSION,
         **to_plain(finished),
-        "lanes": [_lane(lane, _standing(lane, graphs)) for lane in finished.lanes],
+        "lanes": [_lane(lane, _graph_number(lane, graphs)) for lane in finished.lanes],
         "run": freeze_all(states, finished.graph),
         "graph": excerpt(finished.graph, states),
-        **({"apart": [{"run": freeze_all(part, graph), "graph": excerpt(graph, part)} for graph, part in apart]} if apart else {}),
+        **({"apart": [{"run": freeze_all(part, graph), "graph": excerpt(graph, part)} for graph, part in others]} if others else {}),
     }
 
 
 def _graphs(finished: Finished) -> list[Any]:
-    """The graphs that lanes stand on, each once, that of the question first."""
+    """The graphs of the lanes, each once, that of the question first."""
     found = {finished.graph.digest: finished.graph}
     for lane in finished.lanes:
         if lane.graph is not None:
@@ -85,14 +86,14 @@ def _graphs(finished: Finished) -> list[Any]:
     return list(found.values())
 
 
-def _standing(lane: FinishedLane, graphs: Sequence[Any]) -> int:
+def _graph_number(lane: FinishedLane, graphs: Sequence[Any]) -> int:
     """The place of a lane's graph among those of the comparison."""
     return 0 if lane.graph is None else [graph.digest for graph in graphs].index(lane.graph.digest)
 
 
 def _states(finished: Finished, graphs: Sequence[Any], place: int) -> list[State]:
-    """The states of the lanes that stand on one graph, in the order of the lanes."""
-    return [state for lane in finished.lanes if _standing(lane, graphs) == place for state in lane.states]
+    """The states of the lanes on one graph, in the order of the lanes."""
+    return [state for lane in finished.lanes if _graph_number(lane, graphs) == place for state in lane.states]
 
 
 def thaw_finished(saved: Mapping[str, Any], whole: Any = None) -> Finished:
@@ -111,8 +112,8 @@ def thaw_finished(saved: Mapping[str, Any], whole: Any = None) -> Finished:
         first, *states = thaw_all(saved["run"], graph)
         parts: list[tuple[Any, list[State]]] = [(None, states)]
         for part in saved.get("apart", ()):
-            standing = ExcerptGraph.thaw(part["graph"])
-            parts.append((standing, list(thaw_all(part["run"], standing))))
+            own = ExcerptGraph.thaw(part["graph"])
+            parts.append((own, list(thaw_all(part["run"], own))))
         lanes = _lanes(saved["lanes"], parts)
         return from_plain(Finished, saved, graph=graph, question=first.question, seeds=first.seeds, lanes=lanes)
     except BadParameter as error:
@@ -121,25 +122,25 @@ def thaw_finished(saved: Mapping[str, Any], whole: Any = None) -> Finished:
         raise BadInput(f"This saved comparison is damaged ({type(error).__name__}: {shorten(str(error))}).") from None
 
 
-def _lane(lane: FinishedLane, standing: int) -> dict[str, Any]:
+def _lane(lane: FinishedLane, graph: int) -> dict[str, Any]:
     named = {name: getattr(lane.instance, name) for name in NAMED} | {"line": repr(lane.instance.line)}
-    return {**named, "standing": standing, **to_plain(lane), "states": len(lane.states)}
+    return {**named, "standing": graph, **to_plain(lane), "states": len(lane.states)}
 
 
 def _lanes(rows: Sequence[Mapping[str, Any]], parts: list[tuple[Any, list[State]]]) -> tuple[FinishedLane, ...]:
-    """The lanes; `parts` are the graphs that they stand on, None for the question's own, each with the states of its lanes."""
+    """The lanes; `parts` are their graphs, None for the question's own, each with the states of its lanes."""
     if not 1 <= len(rows) <= MOST_LANES:
         raise ValueError(f"{len(rows)} lanes")
     lanes, done = [], [0] * len(parts)
     for row in rows:
         place = from_plain(_Place, row)
-        if not 0 <= place.standing < len(parts):
-            raise ValueError(f"there is no graph {place.standing}")
-        graph, states = parts[place.standing]
-        part = tuple(states[done[place.standing] : done[place.standing] + place.states])
+        if not 0 <= place.graph < len(parts):
+            raise ValueError(f"there is no graph {place.graph}")
+        graph, states = parts[place.graph]
+        part = tuple(states[done[place.graph] : done[place.graph] + place.states])
         if place.states < 0 or len(part) != place.states:
             raise ValueError("states are missing")
-        done[place.standing] += place.states
+        done[place.graph] += place.states
         for state in part:
             _check(state)
         instance = from_plain(Instance, {name: row[name] for name in NAMED if name in row}, line=parse_line(row["line"]))
@@ -159,7 +160,7 @@ class _Place:
     """Where the states of a lane are: on which graph of the comparison, and how many."""
 
     states: int
-    standing: int = 0
+    graph: int = field(default=0, metadata={"saved": "standing"})
 
 
 def _check(state: State) -> None:

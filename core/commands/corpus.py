@@ -75,8 +75,8 @@ def _show(options) -> int:
     for text in filter(None, (corpus.title, corpus.source, corpus.licence)):
         print(text)
     _tell(corpus)
-    for told in dict.fromkeys(came.words() for came in shipped(corpus)):
-        print(f"Comes with it, as graphs: {told}")
+    for sentence in dict.fromkeys(came.words() for came in shipped(corpus)):
+        print(f"Comes with it, as graphs: {sentence}")
     for row in range(min(SHOWN, len(corpus))):
         document = corpus.at(row)
         title = f"  {shorten(document.title, 60)}" if document.title != document.id else ""

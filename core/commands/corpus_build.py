@@ -58,9 +58,9 @@ def add_parts(parts) -> None:
     ships.add_argument("--to", required=True, metavar="FILE", help="the file to write")
     ships.set_defaults(run=_replies)
 
-    stands = parts.add_parser("status", help="which graphs of a corpus are built, and what building them took")
-    stands.add_argument("name", metavar="NAME", help="the corpus")
-    stands.set_defaults(run=_status)
+    shown = parts.add_parser("status", help="which graphs of a corpus are built, and what building them took")
+    shown.add_argument("name", metavar="NAME", help="the corpus")
+    shown.set_defaults(run=_status)
 
 
 def _build(options) -> int:

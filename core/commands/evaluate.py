@@ -135,16 +135,16 @@ def _plan(options, engine):
     found = [one_for(one, source_of(options.set), known) for one in found]
     chosen = {instance.id: instance for instance in found}
     instances = varied(tuple(chosen.values()), options.vary) if options.vary else tuple(chosen.values())
-    wishes = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
-    wishes |= {"support": tuple(split(options.support)), "second_judge": options.second_judge}
+    settings = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
+    settings |= {"support": tuple(split(options.support)), "second_judge": options.second_judge}
     size = None if options.sample == "all" else int(options.sample)
     with bar("Opening the graph") as advanced:
 
         def graph(name):
             return engine.graph(name, progress=advanced)
 
-        wishes |= {"graph": options.graph or "", "seed": options.seed, "columns": options.columns, "abstract": options.abstract}
-        return make_plan(instances, options.set, size, graph, **wishes)
+        settings |= {"graph": options.graph or "", "seed": options.seed, "columns": options.columns, "abstract": options.abstract}
+        return make_plan(instances, options.set, size, graph, **settings)
 
 
 def _files(options) -> dict[Path, Callable]:

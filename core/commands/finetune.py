@@ -31,9 +31,9 @@ tokens are LEGO-GraphRAG v1's. It needs a base model's weights, none of which co
 TRIPLES = """Trains SubgraphRAG's scorer: a small network over the vectors of question, head, relation and tail and over where both ends
 lie, which learns to tell the triples on shortest ways from a question's entities to its answers from the others around it. The row
 subgraph-rag reads the result at once, in the place of the one that ships. It needs the encoder only; some minutes on two quiet cores."""
-KEPT = """Everything is kept as it goes: after an interrupt or a kill the same command goes on where it was. MetaQA's training questions are
-not shipped; the default trains on its development questions, holds some of them out to choose when to stop, and reports on test questions,
-none of which is ever trained on. A set without a test part sets a fifth of its questions apart for the report. HOPSCOPE_THREADS tells how
+RESUMES = """Everything is kept as it goes: after an interrupt or a kill the same command resumes. MetaQA's training questions are not
+shipped; the default trains on its development questions, holds some of them out to choose when to stop, and reports on test questions,
+none of which is ever trained on. Of a set without a test part a fifth of the questions are left for the report. HOPSCOPE_THREADS is how
 many threads are used."""
 PRESET = """cpu: batches of 32, two epochs, positives drawn anew, three hard negatives; minutes on two quiet cores. paper: batches of
 1,024, ten epochs, the first positive only, no hard negatives, as LEGO-GraphRAG's code has it; hours without a graphics card"""
@@ -43,7 +43,7 @@ def add(commands) -> None:
     """The command's grammar."""
     finetune = commands.add_parser("finetune", help="train the encoder or a language model on a question set")
     trainings = finetune.add_subparsers(required=True, metavar="WHAT")
-    encoder = trainings.add_parser("encoder", help="the sentence encoder, for v1 No. 5, 12 and 18", description=ENCODER, epilog=KEPT)
+    encoder = trainings.add_parser("encoder", help="the sentence encoder, for v1 No. 5, 12 and 18", description=ENCODER, epilog=RESUMES)
     _common(encoder, questions="300")
     encoder.add_argument("--preset", choices=("cpu", "paper"), default="cpu", help=f"{PRESET} (default: cpu)")
     encoder.add_argument("--batch", type=_whole, metavar="N", help="questions a step")
@@ -55,14 +55,14 @@ def add(commands) -> None:
     )
     encoder.set_defaults(run=run_encoder)
 
-    triples = trainings.add_parser("triples", help="the scorer of triples, for subgraph-rag", description=TRIPLES, epilog=KEPT)
+    triples = trainings.add_parser("triples", help="the scorer of triples, for subgraph-rag", description=TRIPLES, epilog=RESUMES)
     _common(triples, questions="150", report=False)
     triples.add_argument("--epochs", type=_whole, default=8, metavar="N", help="how often each question is seen (default: 8)")
     triples.add_argument("--hidden", type=_whole, default=128, metavar="N", help="hidden units (default: 128)")
     triples.set_defaults(run=run_triples)
 
     finetune_reranker.add(trainings)
-    llm = trainings.add_parser("llm", help="a language model, for v1 No. 7, 14 and 20", description=LLM, epilog=KEPT)
+    llm = trainings.add_parser("llm", help="a language model, for v1 No. 7, 14 and 20", description=LLM, epilog=RESUMES)
     _common(llm, questions="all")
     llm.add_argument("--base", default="", metavar="MODEL", help="a folder with a causal language model, or its name on the model hub")
     llm.add_argument("--batch", type=_whole, default=8, metavar="N", help="dialogues a step, one at a time (default: 8)")
@@ -98,8 +98,8 @@ def run_encoder(options) -> int:
 
     engine, training = options.engine(), None
     if not options.report:
-        wishes = {name: value for name in ("batch", "epochs", "rate", "negatives") if (value := getattr(options, name)) is not None}
-        settings = replace(PRESETS[options.preset], seed=options.seed, **wishes)
+        changes = {name: value for name in ("batch", "epochs", "rate", "negatives") if (value := getattr(options, name)) is not None}
+        settings = replace(PRESETS[options.preset], seed=options.seed, **changes)
         split = _split(options)
         training = _watched("encoder", lambda job: run.encoder(engine, split, settings, job.tell, job.check, options.again))
         if not options.json:
@@ -178,8 +178,8 @@ def _print_training(training: dict) -> None:
     if examples < asked:
         print("From the others no retrieved path ends in a known answer, or none misses all of them.")
     for step, loss, figure in training["looks"]:
-        kept = "  ← kept" if step == training["best_step"] else ""
-        print(f"  step {step:>5,}  {'' if loss is None else f'loss {loss:.3f}':10}  held-out {figure:.3f}{kept}")
+        mark = "  ← kept" if step == training["best_step"] else ""
+        print(f"  step {step:>5,}  {'' if loss is None else f'loss {loss:.3f}':10}  held-out {figure:.3f}{mark}")
 
 
 def _split(options):

@@ -43,8 +43,8 @@ def run(options) -> int:
         found = communities(graph, options.size, advanced)
     reports = Reports(graph, found, lambda: engine.models.chat(options.model), engine.models.signature(options.model))
     with bar("Reports") as advanced:
-        written, kept = reports.prepare(_wanted(options, graph, found), with_time_left(advanced), lambda: None)
-    print(f"{written:,} reports written, {kept:,} were there, of {len(found):,} communities of {graph.name}.")
+        written, saved = reports.prepare(_wanted(options, graph, found), with_time_left(advanced), lambda: None)
+    print(f"{written:,} reports written, {saved:,} were there, of {len(found):,} communities of {graph.name}.")
     return OK
 
 

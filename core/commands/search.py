@@ -19,7 +19,7 @@ from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict, pl
 from core.instances.catalogue import catalogue, find, save
 from core.lines import split
 
-EPILOG = """Every line that was tried is kept in the folder searches of your Hopscope folder; the same command goes on from there, and with
+EPILOG = """Every line that was tried is saved in the folder searches of your Hopscope folder; the same command goes on from there, and with
 more --trials tries more lines. The exit code is 1 where no line keeps the budget."""
 
 
@@ -70,11 +70,11 @@ def run(options) -> int:
     job = start(engine, Store(evaluations_file()), planned)
     points, verdict = finish(job)
     best = front(points)
-    kept = save(options.save, best[0].line, _notes(planned.search.config)) if options.save and best else None
+    saved = save(options.save, best[0].line, _notes(planned.search.config)) if options.save and best else None
     if options.json:
-        print(json.dumps(search_dict(planned, points, verdict) | ({"saved": kept.id} if kept else {}), ensure_ascii=False, indent=2))
+        print(json.dumps(search_dict(planned, points, verdict) | ({"saved": saved.id} if saved else {}), ensure_ascii=False, indent=2))
     else:
-        _print(planned, points, verdict, kept)
+        _print(planned, points, verdict, saved)
     return OK if best else FAILED
 
 
@@ -112,7 +112,7 @@ def _notes(config) -> str:
     )
 
 
-def _print(planned, points, verdict, kept) -> None:
+def _print(planned, points, verdict, saved) -> None:
     best, config = front(points), planned.search.config
     print(f"{len(points)} lines tried on {len(config.tuning.drawn)} questions of {config.tuning.set}")
     print(f"Budget: {config.budget:g} {config.cost} a question")
@@ -135,8 +135,8 @@ def _print(planned, points, verdict, kept) -> None:
         print(why)
     for sentence in verdict.failed if verdict else ():
         print(sentence)
-    if kept:
-        print(f"Saved as {kept.id}")
+    if saved:
+        print(f"Saved as {saved.id}")
 
 
 def search_dict(planned: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None) -> dict[str, Any]:

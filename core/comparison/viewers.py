@@ -37,7 +37,7 @@ class Viewers:
     def look(self, known: Callable[[Job], bool]) -> None:
         """Let go of what is neither looked at nor `known`, as what would still be found by its key is."""
         with self._lock:
-            ended = [job for job in self._of if job.ended and not job.kept]
+            ended = [job for job in self._of if job.ended and not job.unattended]
         for job in ended:
             if not known(job) and not job.comparison.repairing and not self.looking(job):
                 for lane in job.comparison.lanes:

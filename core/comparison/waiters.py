@@ -56,7 +56,7 @@ class Waiters:
         return sum(waiter.alive() for waiter in waiting)
 
     def _cancel_unless_waited(self, job: Job) -> None:
-        if not job.ended and not job.kept and not self.of(job):
+        if not job.ended and not job.unattended and not self.of(job):
             job.leave()
 
     def _sweep(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 from zipfile import BadZipFile
 
@@ -229,12 +229,12 @@ def possible_chains(has: csr_matrix, steps: int, direction: str, most: int, chec
     total = np.asarray(can.sum(axis=0)).ravel()
     allowed = (total > 0) & ((direction == "both") | (np.arange(has.shape[1]) % 2 == (direction == "in")))
     level: dict[Chain, float] = {(code,): float(total[code]) for code in np.flatnonzero(allowed).tolist()}
-    kept, found = _commonest(level, most), len(level)
-    level = {chain: level[chain] for chain in kept}
+    chains, found = _commonest(level, most), len(level)
+    level = {chain: level[chain] for chain in chains}
     for _ in range(1, steps):
-        level, longer = _longer(level, follows, again, total, allowed, most - len(kept), check)
-        kept, found = kept + list(level), found + longer
-    return sorted(kept, key=lambda chain: (len(chain), chain)), found
+        level, longer = _longer(level, follows, again, total, allowed, most - len(chains), check)
+        chains, found = chains + list(level), found + longer
+    return sorted(chains, key=lambda chain: (len(chain), chain)), found
 
 
 def _longer(
@@ -263,8 +263,10 @@ def _commonest(level: dict[Chain, float], most: int) -> list[Chain]:
 
 
 def _write(stream, index: ChainIndex) -> None:
-    told = json.dumps({"version": VERSION, "found": index.found, "chains": index.chains, "texts": index.texts}, ensure_ascii=False)
-    np.savez(stream, tokens=index.tokens, scales=index.scales, starts=index.starts, told=np.frombuffer(told.encode("utf-8"), np.uint8))
+    text = json.dumps({"version": VERSION, "found": index.found, "chains": index.chains, "texts": index.texts}, ensure_ascii=False)
+    arrays: dict[str, Any] = {"tokens": index.tokens, "scales": index.scales, "starts": index.starts}
+    arrays["told"] = np.frombuffer(text.encode("utf-8"), np.uint8)
+    np.savez(stream, **arrays)
 
 
 def _read(file) -> ChainIndex | None:
@@ -272,11 +274,11 @@ def _read(file) -> ChainIndex | None:
     try:
         digests.check_sealed(file)
         with np.load(file, allow_pickle=False) as data:
-            told = json.loads(data["told"].tobytes().decode("utf-8"))
-            if told["version"] != VERSION:
+            saved = json.loads(data["told"].tobytes().decode("utf-8"))
+            if saved["version"] != VERSION:
                 return None
             arrays = data["tokens"], data["scales"], data["starts"]
-            index = ChainIndex(tuple(map(tuple, told["chains"])), tuple(told["texts"]), *arrays, told["found"])
+            index = ChainIndex(tuple(map(tuple, saved["chains"])), tuple(saved["texts"]), *arrays, saved["found"])
     except (OSError, ValueError, EOFError, KeyError, BadZipFile):
         return None
     return index if len(index.starts) == len(index.chains) + 1 and index.starts[-1] == len(index.tokens) else None

@@ -1,4 +1,4 @@
-"""The communities of a graph, found once and kept beside it."""
+"""The communities of a graph, found once and saved beside it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def clusters(graph: Graph, progress: Tell = silent, check: Callable[[], None] = 
 
 @spent("preparation", "Communities of the graph")
 def communities(graph: Graph, max_size: int = MAX_SIZE, progress: Tell = silent, check: Callable[[], None] = lambda: None) -> Communities:
-    """The graph's communities, found where they are not kept yet; the same for the same graph in any process.
+    """The graph's communities, found where they are not saved yet; the same for the same graph in any process.
 
-    Raises StoreError where they cannot be kept although others can be.
+    Raises StoreError where they cannot be saved although others can be.
     """
-    found = kept(graph, max_size)
+    found = saved(graph, max_size)
     if found is None:
         known = detect(graph, max_size, progress, check)
         keep_if_possible(_file(graph, max_size), lambda stream: np.save(stream, known))
@@ -35,14 +35,14 @@ def communities(graph: Graph, max_size: int = MAX_SIZE, progress: Tell = silent,
     return found
 
 
-def kept(graph: Graph, max_size: int = MAX_SIZE) -> Communities | None:
-    """The graph's communities where they are kept, else None."""
+def saved(graph: Graph, max_size: int = MAX_SIZE) -> Communities | None:
+    """The graph's communities where they are saved, else None."""
     known = _read(_file(graph, max_size), graph.n_nodes)
     return None if known is None else Communities(known)
 
 
 def prepare(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None]) -> Communities:
-    """The graph's communities, found anew and kept; what was kept stays until then. Raises StoreError, and what `check` raises."""
+    """The graph's communities, found anew and saved; what was saved stays until then. Raises StoreError, and what `check` raises."""
     known = detect(graph, max_size, progress, check)
     keep(_file(graph, max_size), lambda stream: np.save(stream, known))
     return Communities(known)
@@ -53,7 +53,7 @@ def _file(graph: Graph, max_size: int) -> Path:
 
 
 def _read(file, n_nodes: int) -> np.ndarray | None:
-    """What is kept in `file`; None where there is nothing or it is damaged."""
+    """What is saved in `file`; None where there is nothing or it is damaged."""
     try:
         digests.check_sealed(file)
         known = np.load(file, allow_pickle=False)

@@ -110,7 +110,7 @@ class Blocks:
         """How many items there are."""
         return count(self.graph, self.of)
 
-    def told(self, items: range) -> list[str]:
+    def texts_of(self, items: range) -> list[str]:
         """What is encoded of these items."""
         return texts(self.graph, self.of, items)
 
@@ -147,10 +147,10 @@ class Blocks:
         def wanted() -> Iterator[Texts]:
             for number in missing:
                 check()
-                told = self.told(self.items(number))
-                rows = earlier.rows(keys(told))
+                texts = self.texts_of(self.items(number))
+                rows = earlier.rows(keys(texts))
                 waiting[number] = rows
-                yield number, [told[i] for i in np.flatnonzero(rows < 0)]
+                yield number, [texts[i] for i in np.flatnonzero(rows < 0)]
 
         with closing(encode(wanted())) as found:
             for done, (number, vectors) in enumerate(found, 1):
@@ -159,7 +159,7 @@ class Blocks:
                 self.encoded, self.reused = self.encoded + len(vectors), self.reused + len(block) - len(vectors)
                 share, total = 1 - (len(missing) - done) / len(self), self.total()
                 progress(f"Encoding {self.label}: {round(share * total):,} of {total:,}", share)
-        every = [keys(self.told(self.items(number))) for number in range(len(self))]
+        every = [keys(self.texts_of(self.items(number))) for number in range(len(self))]
         keep(self.folder / KEYS, lambda stream: np.save(stream, np.concatenate(every)))
 
 
@@ -239,7 +239,7 @@ class Earlier:
         return self._blocks[file][row % BLOCK]
 
 
-def keys(told: Sequence[str]) -> np.ndarray:
+def keys(texts: Sequence[str]) -> np.ndarray:
     """What texts are known by: 128 bits of a hash of each, uint64 [n, 2]."""
-    hashed = b"".join(hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest() for text in told)
+    hashed = b"".join(hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest() for text in texts)
     return np.frombuffer(hashed, "<u8").reshape(-1, 2)

@@ -26,7 +26,7 @@ SETTLED = 600.0  # seconds after which a file that was never put in place is one
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedIndex:
     """What lies on disk under one name: what its name tells, its size in bytes, when it was changed, and whether it is what
     lines read where nobody changed a setting."""
 
@@ -46,7 +46,7 @@ class Prepared:
     """
 
     kind: Kind
-    kept: tuple[Kept, ...]
+    saved: tuple[SavedIndex, ...]
     parts: tuple[int, int] | None
     lacks: str
     damage: str = ""
@@ -56,18 +56,18 @@ class Prepared:
         """READY, PARTLY, DAMAGED, OTHER where only what other settings or models read is there, or ABSENT."""
         if self.damage:
             return DAMAGED
-        if not any(one.usual for one in self.kept):
-            return OTHER if self.kept else ABSENT
+        if not any(one.usual for one in self.saved):
+            return OTHER if self.saved else ABSENT
         return PARTLY if self.parts is not None and self.parts[0] < self.parts[1] else READY
 
     @property
     def size(self) -> int:
-        return sum(one.size for one in self.kept)
+        return sum(one.size for one in self.saved)
 
     @property
     def changed(self) -> float | None:
         """When it was last changed, in seconds since 1970."""
-        return max((one.changed for one in self.kept), default=None)
+        return max((one.changed for one in self.saved), default=None)
 
 
 @dataclass(frozen=True)
@@ -96,20 +96,20 @@ def stamp(graph: Graph, env: Environment) -> tuple:
 
 
 def _prepared(graph: Graph, env: Environment, kind: Kind, there: Sequence[Path]) -> Prepared:
-    absent = [told for role in kind.models if (told := env.models.info(role).how_to_get)]
+    absent = [how for role in kind.models if (how := env.models.info(role).how_to_get)]
     usual = "" if absent else kind.usual(graph, env)
     matches = [(path, match) for path in there if (match := kind.match(path.name))]
-    kept = tuple(Kept(path, kind.words(match), *_weight(path), path.name == usual) for path, match in matches)
+    saved = tuple(SavedIndex(path, kind.words(match), *_weight(path), path.name == usual) for path, match in matches)
     lacks, parts = kind.lacks(graph, env) or next(iter(absent), ""), None
     try:
-        parts = kind.coverage(graph, env) if kept and not absent else None
+        parts = kind.coverage(graph, env) if saved and not absent else None
     except StoreError as error:
-        return Prepared(kind, kept, None, lacks, str(error))
-    return Prepared(kind, kept, parts, lacks)
+        return Prepared(kind, saved, None, lacks, str(error))
+    return Prepared(kind, saved, parts, lacks)
 
 
 def leftovers(graph: Graph) -> list[Leftover]:
-    """What lies where the graph's indexes are kept and is read by nothing, the newest first."""
+    """What lies where the graph's indexes are saved and is read by nothing, the newest first."""
     folder, found = index_folder(graph), []
     for path in entries(folder):
         if any(kind.owns(path.name) for kind in KINDS.values()):

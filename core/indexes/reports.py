@@ -70,7 +70,7 @@ class Reports:
         """The report of a community, written now where it is not saved yet, or could not be read and the model may do better now.
 
         Raises StoreError and what the model raises."""
-        known = self.kept(community)
+        known = self.saved(community)
         if known is not None and not known.note:
             return known
         try:
@@ -85,7 +85,7 @@ class Reports:
         self._rows.save("reports", [(self._key(community), made.title, made.text, made.note)])
         return made
 
-    def kept(self, community: int) -> Written | None:
+    def saved(self, community: int) -> Written | None:
         """The report of a community where it is kept, else None."""
         rows = self._rows.query("select title, text, note from reports where key = ?", (self._key(community),))
         return Written(*rows[0]) if rows else None
@@ -109,8 +109,8 @@ class Reports:
         return [community for community in wanted if self._key(community) not in there]
 
     def _key(self, community: int) -> str:
-        told = [self.graph.digest, self.communities.digest(community), self._signature, prompts("report")["report"]]
-        return hashlib.sha256(json.dumps([*told, SCHEMA, FACTS_TOKENS, REPORT_TOKENS], sort_keys=True).encode()).hexdigest()
+        known = [self.graph.digest, self.communities.digest(community), self._signature, prompts("report")["report"]]
+        return hashlib.sha256(json.dumps([*known, SCHEMA, FACTS_TOKENS, REPORT_TOKENS], sort_keys=True).encode()).hexdigest()
 
 
 def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
@@ -151,8 +151,8 @@ def _parts(text: str) -> tuple[str, str] | None:
         return None
     title, findings = found.value.get("title"), found.value.get("findings")
     parts = [found.value.get("summary"), *(findings if isinstance(findings, list) else [findings])]
-    told = " ".join(" ".join(part for part in parts if isinstance(part, str)).split())
-    return (" ".join(title.split()) if isinstance(title, str) else "", told) if told else None
+    text = " ".join(" ".join(part for part in parts if isinstance(part, str)).split())
+    return (" ".join(title.split()) if isinstance(title, str) else "", text) if text else None
 
 
 def _edges(graph: Graph, members: np.ndarray) -> list[int]:

@@ -134,14 +134,14 @@ def _reports(graph: Graph, found: communities.Communities, env: Environment) -> 
 
 
 def _written(graph: Graph, env: Environment) -> tuple[int, int] | None:
-    found = communities.kept(graph)
+    found = communities.saved(graph)
     if found is None or len(found) > COUNTED:
         return None
     return len(found) - len(_reports(graph, found, env).missing(range(len(found)))), len(found)
 
 
 def _writing(graph: Graph, env: Environment) -> float:
-    found = communities.kept(graph)
+    found = communities.saved(graph)
     return SECONDS_A_REPORT * (graph.n_nodes / 5 if found is None else len(found))
 
 

@@ -36,7 +36,7 @@ INDEX = "index.faiss"
 
 
 def nothing(*_) -> None:
-    """No progress is told, and nobody cancels."""
+    """No progress is reported, and nobody cancels."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ class Template:
 
 
 def nothing(*_) -> None:
-    """No progress is told, and nobody cancels."""
+    """No progress is reported, and nobody cancels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class WalkBlocks(Blocks):
     def total(self) -> int:
         return len(self.nodes)
 
-    def told(self, items: range) -> list[str]:
+    def texts_of(self, items: range) -> list[str]:
         return in_words(self.graph, self.nodes[items.start : items.stop], self.plan, self.words, self.most)
 
 
@@ -118,8 +118,8 @@ def rooted(graph: Graph, plan: WalkPlan) -> np.ndarray:
 
 def place(graph: Graph, encoder, plan: WalkPlan, wording: str = Template.wording) -> FilePath:
     """The folder of the vectors of these walks by this encoder, said in this `wording`. Raises StoreError."""
-    told = hashlib.blake2b(repr((astuple(plan), graph.resolve(plan.direction), wording)).encode(), digest_size=4).hexdigest()
-    return index_folder(graph) / f"walks-{plan.strategy}-{plan.walks}x{plan.length}-{told}-{fingerprint(encoder)}"
+    name = hashlib.blake2b(repr((astuple(plan), graph.resolve(plan.direction), wording)).encode(), digest_size=4).hexdigest()
+    return index_folder(graph) / f"walks-{plan.strategy}-{plan.walks}x{plan.length}-{name}-{fingerprint(encoder)}"
 
 
 @spent("preparation", "Walks of the graph")

@@ -8,7 +8,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-KEPT = 4  # values of one sort, by key
+VALUES = 4  # values of one sort, by key
 
 
 class Shelf:
@@ -36,7 +36,7 @@ class Derived:
         self._lock = threading.Lock()
         self._shelves: dict[str, Shelf] = {}
 
-    def shelf(self, name: str, size: int = KEPT) -> Shelf:
+    def shelf(self, name: str, size: int = VALUES) -> Shelf:
         """The shelf of that name, made of that size when first asked for."""
         found = self._shelves.get(name)
         if found is not None:
@@ -44,7 +44,7 @@ class Derived:
         with self._lock:
             return self._shelves.setdefault(name, Shelf(size))
 
-    def once(self, name: str, key: Hashable, make: Callable[[], Any], size: int = KEPT) -> Any:
+    def once(self, name: str, key: Hashable, make: Callable[[], Any], size: int = VALUES) -> Any:
         """The value of that key, made where it is not there; what `make` raises is raised, and nothing kept."""
         shelf = self.shelf(name, size)
         latest = shelf.latest

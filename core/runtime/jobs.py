@@ -47,7 +47,7 @@ class Job:
         self.result: Any = None
         self.version = 0
         self.started = time.time()
-        self.kept = False  # whether it is to end even where nobody waits for it
+        self.unattended = False  # whether it is to end even where nobody waits for it
         self.left = False  # whether it was cancelled since nobody waited for it any more
         self.on_cancel: Callable[[], None] = nothing
         self._cancel, self._ended, self._news = threading.Event(), threading.Event(), threading.Condition()

@@ -16,7 +16,7 @@ from typing import Literal
 from core.runtime.turn import passed_on
 
 Category = Literal["preparation", "waiting", "ranking", "model"]
-TOLD_AFTER = 0.5  # seconds of work before which nobody knows how long the rest will take
+KNOWN_AFTER = 0.5  # seconds of work before which nobody knows how long the rest will take
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ class Advance:
         """`done` of the whole is done; `best` is the best of it."""
         if self._meter is None:
             return
-        share, gone = min(1.0, done / self._of), time.monotonic() - self._start
-        left = gone / share * (1 - share) if share and gone >= TOLD_AFTER else None
+        share, elapsed = min(1.0, done / self._of), time.monotonic() - self._start
+        left = elapsed / share * (1 - share) if share and elapsed >= KNOWN_AFTER else None
         self._meter.report(HowFar(f"{self._what}, {100 * share:.0f} %", share, best, left))
 
 
@@ -156,8 +156,8 @@ class Parts:
         before = meter.report
 
         def report(far: HowFar) -> None:
-            share, gone = (number - 1 + (far.fraction or 0.0)) / self._of, time.monotonic() - self._start
-            left = gone / share * (1 - share) if share and gone >= TOLD_AFTER else None
+            share, elapsed = (number - 1 + (far.fraction or 0.0)) / self._of, time.monotonic() - self._start
+            left = elapsed / share * (1 - share) if share and elapsed >= KNOWN_AFTER else None
             before(replace(far, text=f"Part {number} of {self._of}: {far.text}", fraction=share, left=left))
 
         meter.report = report

@@ -99,7 +99,7 @@ def test_what_is_kept_to_save_time_is_read_and_not_written(place):
 def test_indexes_are_listed_and_made_in_memory(place):
     graph, encoder = open_graph("mine"), Bag()
     assert stamp(graph, Environment(models=Registry()))[1] == () and leftovers(graph) == []
-    assert all(one.kept == () for one in prepared(graph, Environment(models=Registry())))
+    assert all(one.saved == () for one in prepared(graph, Environment(models=Registry())))
     index = chain_index(graph, encoder, 2)
     assert len(index) and chain_index(graph, encoder, 2) is index
 

@@ -90,9 +90,9 @@ def precision(ranked: Ranked | None, golds: int, k: int | None, over_k: bool = F
     """
     if ranked is None or not golds:
         return None
-    kept = ranked.last(k)
-    shown = (over_k and k) or kept
-    return sum(place <= kept for place in ranked.relevant) / shown if shown else 0.0
+    last = ranked.last(k)
+    shown = (over_k and k) or last
+    return sum(place <= last for place in ranked.relevant) / shown if shown else 0.0
 
 
 def recall(ranked: Ranked | None, golds: int, k: int | None) -> float | None:

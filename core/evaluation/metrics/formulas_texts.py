@@ -136,8 +136,8 @@ def supported_share(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("supported")(Outcome(golds=1, supported=Supported(verdicts=(True, False, None))))
     0.5
     """
-    told = [one for one in (outcome.supported.verdicts or () if outcome.supported else ()) if one is not None]
-    return sum(told) / len(told) if told else None
+    verdicts = [one for one in (outcome.supported.verdicts or () if outcome.supported else ()) if one is not None]
+    return sum(verdicts) / len(verdicts) if verdicts else None
 
 
 def build_cost(name: str) -> Callable[[Outcome, int | None], float | None]:

@@ -56,12 +56,12 @@ def ranked_passages(graph, state: State) -> Ranked | None:
     Ranked(count=1, relevant=(1, 2), first=(1, None))
     """
     gold = tuple(dict.fromkeys(state.question.gold))
-    kept = chunk_order(graph, state)
-    if kept is None or not gold or not _seeks(graph, state):
+    order = chunk_order(graph, state)
+    if order is None or not gold or not _seeks(graph, state):
         return None
     rows = [chunk_rows(graph, document) for document in gold]
-    found = ranked(([i for i, held in enumerate(rows) if row in held] for row in kept[1]), len(gold))
-    return replace(found, count=len(kept[0]))
+    found = ranked(([i for i, held in enumerate(rows) if row in held] for row in order[1]), len(gold))
+    return replace(found, count=len(order[0]))
 
 
 def _seeks(graph, state: State) -> bool:

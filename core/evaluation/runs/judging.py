@@ -43,11 +43,11 @@ def building(lane: LaneRun) -> Built | None:
     if build is None or corpus is None:
         return None
 
-    def told() -> Built | None:
+    def report() -> Built | None:
         try:
             now = status(corpus, build_for(corpus, build))
         except HopscopeError:
             return None
         return built(now.report, now.build.line.asks_chat) if now.built else None
 
-    return lane.graph.derived.once("what it cost", build, told)
+    return lane.graph.derived.once("what it cost", build, report)

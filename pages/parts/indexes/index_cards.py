@@ -78,7 +78,7 @@ def _figures(known: list[Prepared], left: list[Leftover]) -> None:
 def _card(graph: Any, one: Prepared) -> None:
     kind, job = one.kind, engine().preparing.get(key(graph, one.kind))
     at_work = job is not None and not job.ended
-    if kind.build is None and not one.kept:
+    if kind.build is None and not one.saved:
         return
     with st.container(border=True, key=f"index-{kind.name}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -109,12 +109,12 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
     if at_work and one.kind.adds:
         return []  # it grows; the bar tells how far it is
     now, lines, by = time.time(), [], whose(KIND, key(graph, one.kind))
-    for kept in sorted(one.kept, key=lambda kept: not kept.usual):
-        facts = [kept.words[:1].upper() + kept.words[1:]] if kept.words else []
-        facts += [f"{one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}"] if one.parts and kept.usual else []
-        facts += [size(kept.size), ago(now - kept.changed)]
+    for saved in sorted(one.saved, key=lambda saved: not saved.usual):
+        facts = [saved.words[:1].upper() + saved.words[1:]] if saved.words else []
+        facts += [f"{one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}"] if one.parts and saved.usual else []
+        facts += [size(saved.size), ago(now - saved.changed)]
         facts += [by] if by else []
-        facts += [] if kept.usual or one.lacks else ["read only by lines that ask for this setting or model"]
+        facts += [] if saved.usual or one.lacks else ["read only by lines that ask for this setting or model"]
         lines.append("  ·  ".join(facts))
     if one.state not in (READY, DAMAGED) and not one.lacks and not at_work and one.kind.build is not None:
         missing = 1 - one.parts[0] / max(1, one.parts[1]) if one.state == PARTLY else 1
@@ -124,7 +124,7 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
 
 def _buttons(graph: Any, one: Prepared) -> None:
     kind, name = one.kind, one.kind.name
-    why = barred(KIND, key(graph, kind)) if one.kept else ""
+    why = barred(KIND, key(graph, kind)) if one.saved else ""
     if kind.build is not None and not one.lacks and not one.damage:
         if one.state != READY:
             label = "Go on" if one.state == PARTLY else "Build"
@@ -140,7 +140,7 @@ def _buttons(graph: Any, one: Prepared) -> None:
             _asked(
                 "Rebuild", ":material/refresh:", f"rebuild-{name}", question, "Yes, rebuild it", lambda: _start(graph, kind, anew=True), why
             )
-    if one.kept:
+    if one.saved:
         question = f"Delete {size(one.size)}? A question that needs it will make it again, and wait for it."
         act = lambda: delete(engine().preparing, graph, kind)
         _asked("Delete", ":material/delete:", f"delete-{name}", question, "Yes, delete it", act, why)
@@ -167,8 +167,8 @@ def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
 
 def _building(kind: Kind, one: Prepared, job: Job) -> None:
     """How far the building is, and how it ended."""
-    kept = "Cancelled. What was done is kept; “Go on” takes it up." if one.state == PARTLY else "Cancelled; nothing was kept."
-    working(job, kind.name, kept if job.status == CANCELLED and one.state != READY else "", share=True)
+    note = "Cancelled. What was done is kept; “Go on” takes it up." if one.state == PARTLY else "Cancelled; nothing was kept."
+    working(job, kind.name, note if job.status == CANCELLED and one.state != READY else "", share=True)
 
 
 def _leftovers(graph: Any, left: list[Leftover]) -> None:

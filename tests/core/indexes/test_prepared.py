@@ -96,7 +96,7 @@ def test_every_kind_is_built_kept_and_deleted_with_nothing_else(films, jobs, nam
     before = time.time() - 2
     assert made(jobs, films, name).status == DONE
     one = told(films)[name]
-    assert one.state == READY and one.kept[0].usual and one.size > 0 and one.changed > before
+    assert one.state == READY and one.saved[0].usual and one.size > 0 and one.changed > before
     others = {path.name for path in index_folder(films).iterdir() if not KINDS[name].owns(path.name)}
     (index_folder(films) / "notes.txt").write_text("mine", "utf-8")
     delete(jobs, films, KINDS[name])
@@ -166,12 +166,12 @@ def test_a_rebuild_that_fails_leaves_what_was_there(films, jobs, monkeypatch):
 def test_what_another_setting_reads_is_told_apart(films, jobs):
     chains.chain_index(films, Here().encoder(), 2)
     one = told(films)["chains"]
-    assert one.state == OTHER and one.kept[0].words == "up to 2 steps, followed both ways"
+    assert one.state == OTHER and one.saved[0].words == "up to 2 steps, followed both ways"
     communities(films, 3)
     assert told(films)["communities"].state == OTHER
     models = Here(Parrot(REPORT))
     made(jobs, films, "reports", models)
-    (kept,) = told(films)["reports"].kept
+    (kept,) = told(films)["reports"].saved
     models.signature = lambda name=None: "another model"
     assert told(films, models)["reports"].state == PARTLY and told(films, models)["reports"].parts[0] == 0
 

@@ -66,19 +66,19 @@ def test_a_report_is_written_once_and_kept(films):
 
 def test_another_model_other_members_or_another_prompt_need_another_report(films, monkeypatch):
     reports(films, Writer(SAID)).get(1)
-    assert reports(films, None).kept(1) is not None
-    assert reports(films, None, "b").kept(1) is None
+    assert reports(films, None).saved(1) is not None
+    assert reports(films, None, "b").saved(1) is None
     other = Reports(films, Communities(np.array([0, 1, 1, 1, 1], np.int32)), lambda: None, "a")
-    assert other.kept(1) is None
+    assert other.saved(1) is None
     monkeypatch.setattr("core.indexes.reports.FACTS_TOKENS", 10)
-    assert reports(films, None).kept(1) is None
+    assert reports(films, None).saved(1) is None
 
 
 @pytest.mark.parametrize("said", ["Ann made films.", '{"title": "Ann", "summa', '{"title": 3, "summary": []}', "[]", ""])
 def test_what_is_no_report_is_shown_as_it_was_said_and_asked_for_again(films, said):
     written = reports(films, Writer(said)).get(0)
     assert written.text == said and ("no whole JSON" if said else "empty reply") in written.note
-    assert reports(films, None).kept(0).note == written.note
+    assert reports(films, None).saved(0).note == written.note
     again = reports(films, Writer('```json\n{"summary": "Ann directed One."}\n```')).get(0)
     assert (again.title, again.text, again.note) == ("Report", "Ann directed One.", "")
     assert reports(films, None).get(0).text == "Ann directed One."
