@@ -13,6 +13,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # workers side by side have a thread ea
     for name in ("HOPSCOPE_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 
+os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the same on a computer with a graphics card; tests.benchmarks graphics_card runs on that
+
 settings.register_profile("tests", deadline=None)  # an example takes what a busy computer needs for it
 settings.load_profile("tests")
 

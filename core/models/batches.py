@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from core.errors import ModelFailed
 FIRST, MOST = 1 << 12, 1 << 16  # tokens, padding counted, of the first batch on a graphics card and of any: more make it no faster
 SHARE = 0.5  # of the memory that is free, which others may want too
 FULL = ("out of memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED")  # in what libraries say
+IDS_ALONE = {"return_attention_mask": False, "return_token_type_ids": False}  # what a tokenizer is to give
 T = TypeVar("T")
 
 
@@ -76,6 +77,25 @@ class Batches:
 
         self.tokens, self._measured = rows * longest // 2, True
         torch.cuda.empty_cache()
+
+
+def padded(tokenizer: Any, codes: Mapping[str, Sequence[Sequence[int]]], rows: Sequence[int], device: Any) -> dict[str, Any]:
+    """Some texts in tokens as tensors on a device, made of one length, and the mask of what they are. As `tokenizer.pad` does, twenty times
+    as fast: on a graphics card that took as long as all the rest.
+    """
+    import torch
+
+    lengths = np.array([len(codes["input_ids"][row]) for row in rows])
+    places = np.arange(lengths.max())
+    if getattr(tokenizer, "padding_side", "right") == "left":
+        places = places[::-1]
+    mask = places < lengths[:, None]
+    filled = {"input_ids": tokenizer.pad_token_id, "token_type_ids": tokenizer.pad_token_type_id}
+    found = {"attention_mask": mask.astype(np.int64)}
+    for key in filled.keys() & codes.keys():
+        found[key] = np.full(mask.shape, filled[key], np.int64)
+        found[key][mask] = np.concatenate([codes[key][row] for row in rows])
+    return {key: torch.from_numpy(value).to(device) for key, value in found.items()}
 
 
 def fitting(bytes_a_token: float, free: float) -> int:

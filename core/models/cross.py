@@ -15,7 +15,7 @@ from cachetools import LRUCache
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
 from core.models.base import Task
-from core.models.batches import Batches
+from core.models.batches import Batches, padded
 from core.models.change import changed, read
 from core.models.chat.turns import Turn, in_turn
 from core.models.device import computes_in_bfloat16, device
@@ -119,15 +119,14 @@ class PairScorer(Scoring):
         def read(rows: list[int]) -> np.ndarray:
             if task.check:
                 task.check()
-            padded = tokenizer.pad({key: [values[row] for row in rows] for key, values in codes.items()}, return_tensors="pt")
-            return of(net, padded.to(net.device))
+            return of(net, padded(tokenizer, codes, rows, net.device))
 
         for rows, found in self._batches.run([len(ids) for ids in codes["input_ids"]], read):
             yield [texts[row] for row in rows], found
 
     def _codes(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
         """The question and each text in tokens, as the network takes them."""
-        return dict(tokenizer([query] * len(texts), texts, truncation=True, max_length=self.max_tokens))
+        return dict(tokenizer([query] * len(texts), texts, truncation=True, max_length=self.max_tokens, return_attention_mask=False))
 
     def _numbers(self, net: Any, given: Any) -> np.ndarray:
         """float64 [n]: the last number of each pair."""
@@ -202,7 +201,9 @@ class FlagReranker(PairScorer):
         """As FlagEmbedding cuts them: a question to three quarters of what is read, and then the text alone."""
         asked, most = tokenizer(query, add_special_tokens=False)["input_ids"], self.max_tokens * 3 // 4
         query = query if len(asked) <= most else tokenizer.decode(asked[:most], skip_special_tokens=False)
-        return dict(tokenizer([query] * len(texts), texts, truncation="only_second", max_length=self.max_tokens))
+        return dict(
+            tokenizer([query] * len(texts), texts, truncation="only_second", max_length=self.max_tokens, return_attention_mask=False)
+        )
 
     def _parts(self, model: Any) -> tuple[Any, Any]:
         return model.model, model.tokenizer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from core.errors import ModelUnavailable, shorten
+from core.models.batches import Batches
 from core.models.chat.turns import Turn
 from core.models.device import device
 from core.models.threads import threads
@@ -12,8 +13,8 @@ from core.runtime.meter import spent
 
 
 class Pretrained:
-    """`weights` is a folder or a name on the hub; it reads `batch` texts at a time, `max_tokens` of each. `kind` is the class of
-    transformers that holds the network."""
+    """`weights` is a folder or a name on the hub; of each text `max_tokens` are read, on a processor `batch` texts at a time. `kind` is the
+    class of transformers that holds the network, in half precision on a graphics card."""
 
     kind: ClassVar[str]
 
@@ -21,6 +22,7 @@ class Pretrained:
         self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
         self._model: tuple[Any, Any] | None = None
         self._lock = Turn()
+        self._batches: Batches
 
     @property
     def loaded(self) -> bool:
@@ -40,7 +42,10 @@ class Pretrained:
 
             torch.set_num_threads(threads())
             tokenizer = transformers.AutoTokenizer.from_pretrained(self.weights)
-            return getattr(transformers, self.kind).from_pretrained(self.weights).float().eval().to(device()), tokenizer
+            network, place = getattr(transformers, self.kind).from_pretrained(self.weights).eval(), device()
+            network = (network.float() if place == "cpu" else network.half()).to(place)
+            self._batches = Batches(place, self.batch)
+            return network, tokenizer
         except ImportError:
             raise ModelUnavailable(f"{self.name} needs a library; get it with: pip install torch transformers") from None
         except (OSError, ValueError) as error:

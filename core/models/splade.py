@@ -72,4 +72,4 @@ def _weights(net: Any, given: Any) -> np.ndarray:
 
     with torch.inference_mode():
         logits = net(**given).logits.masked_fill_(given["attention_mask"][..., None] == 0, 0.0)
-        return logits.amax(dim=1).relu_().log1p_().float().cpu().numpy()
+        return logits.amax(dim=1).float().relu_().log1p_().cpu().numpy()

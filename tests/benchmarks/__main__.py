@@ -30,7 +30,17 @@ ALL = (
     "extraction",
     "screen",
 )
-APART = ("generate", "store", "visitors", "crowd", "faults", "threads", "methods", "walks")  # commands with options of their own
+APART = (
+    "generate",
+    "store",
+    "visitors",
+    "crowd",
+    "faults",
+    "threads",
+    "methods",
+    "walks",
+    "graphics_card",
+)  # commands with options of their own
 
 
 def main() -> None:

@@ -13,23 +13,25 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from core.models.device import computes_in_bfloat16
+from core.models.batches import out_of_memory
+from core.models.device import computes_in_bfloat16, device
 
+ON_A_CARD = 256  # texts of one call on a graphics card
 Check = Callable[[], None]
 Rows = TypeVar("Rows")  # whatever tells the batches apart
-Done = Callable[[Rows, np.ndarray, np.ndarray], None]
+Done = Callable[[Rows, np.ndarray, np.ndarray | None], None]
 
 
 class Forward(Protocol):
     """Runs batches: `done(rows, pooled [b, d], tokens [b, l, d])` is called for each, maybe from another thread.
 
-    The arrays are only valid during the call. `batches` gives (rows, ids int64 [b, l]).
+    The arrays are only valid during the call; the tokens may be None unless `with_tokens`. `batches` gives (rows, ids int64 [b, l]).
     """
 
     device: str
     batch: int  # the most texts of one call
 
-    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check) -> None: ...
+    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None: ...
 
 
 class OpenVINO:
@@ -48,7 +50,7 @@ class OpenVINO:
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
         self._queue = openvino.AsyncInferQueue(core.compile_model(graph(folder), "CPU", settings), threads)
 
-    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check) -> None:
+    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None:
         errors: list[Exception] = []
 
         def finished(request, rows: Rows) -> None:
@@ -69,27 +71,38 @@ class OpenVINO:
 
 
 class Torch:
-    """The same forward pass by torch in float32, where OpenVINO is not installed. Batches are padded to `batch` rows
-    with copies, so that a row is computed the same way whatever is beside it."""
-
-    batch = 8
+    """The same forward pass by torch: in half precision on a graphics card where there is one, else in float32. Batches are padded to
+    `batch` rows with copies, so that a row is computed the same way whatever is beside it."""
 
     def __init__(self, folder: Path, threads: int):
         import torch
         from transformers import AutoModel
 
-        self._torch = torch
+        self._torch, self._place = torch, device()
         torch.set_num_threads(threads)
-        self._model = AutoModel.from_pretrained(str(folder), local_files_only=True, add_pooling_layer=False).eval()
-        self.device = f"cpu, torch float32, {threads} threads"
+        network = AutoModel.from_pretrained(str(folder), local_files_only=True, add_pooling_layer=False).eval()
+        self._model = network if self._place == "cpu" else network.half().to(self._place)
+        self.batch = 8 if self._place == "cpu" else ON_A_CARD
+        self.device = f"cpu, torch float32, {threads} threads" if self._place == "cpu" else f"{self._place}, torch float16"
 
-    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check) -> None:
+    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None:
         for rows, ids in batches:
             check()
-            padded = np.concatenate([ids, np.repeat(ids[:1], self.batch - len(ids), axis=0)])
+            padded = np.concatenate([ids, np.repeat(ids[:1], max(0, self.batch - len(ids)), axis=0)])
+            pooled, tokens = self._read(padded, with_tokens)
+            done(rows, pooled[: len(ids)], tokens[: len(ids)] if with_tokens else None)
+
+    def _read(self, ids: np.ndarray, with_tokens: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The mean over tokens of some rows, which are halved where memory runs out, and the tokens or an empty array."""
+        try:
             with self._torch.inference_mode():
-                tokens = self._model(input_ids=self._torch.from_numpy(padded)).last_hidden_state.numpy()[: len(ids)]
-            done(rows, tokens.mean(axis=1), tokens)
+                tokens = self._model(input_ids=self._torch.from_numpy(ids).to(self._place)).last_hidden_state.float()
+                return tokens.mean(dim=1).cpu().numpy(), (tokens if with_tokens else tokens[:, :0]).cpu().numpy()
+        except RuntimeError as error:
+            if not out_of_memory(error) or len(ids) == 1:
+                raise
+        parts = [self._read(part, with_tokens) for part in np.array_split(ids, 2)]
+        return np.concatenate([pooled for pooled, _ in parts]), np.concatenate([tokens for _, tokens in parts])
 
 
 def graph(folder: Path):

@@ -15,6 +15,7 @@ from cachetools import LRUCache
 
 from core.errors import ModelUnavailable
 from core.models.chat.turns import Turn, in_turn, patiently
+from core.models.device import device, graphics_card
 from core.models.encoders.bert import Forward, OpenVINO, Torch
 from core.models.threads import threads
 from core.runtime.meter import new_to_this, saved, spent
@@ -42,7 +43,8 @@ def package_folder(package: str) -> Path:
 class MiniLMEncoder:
     """A MiniLM-like sentence encoder read from `folder`: mean of the token vectors, unit length, 256 tokens at most.
 
-    Loads when first used. `backend` is openvino, torch, or auto (HOPSCOPE_ENCODER, else OpenVINO where it is installed).
+    Loads when first used. `backend` is openvino, torch, or auto: HOPSCOPE_ENCODER, else torch on a graphics card, else OpenVINO where it is
+    installed.
     Safe to use from several threads; vectors of the last `remember` texts are remembered, none where it is 0.
     """
 
@@ -87,7 +89,8 @@ class MiniLMEncoder:
     def _backend(self) -> Forward:
         name = os.environ.get("HOPSCOPE_ENCODER", "auto") if self.backend == "auto" else self.backend
         if name == "auto":
-            name = "openvino" if importlib.util.find_spec("openvino") else "torch"
+            on_a_card = graphics_card() and importlib.util.find_spec("torch") is not None and device() != "cpu"
+            name = "openvino" if importlib.util.find_spec("openvino") and not on_a_card else "torch"
         if name == "openvino" and importlib.util.find_spec("openvino"):
             return OpenVINO(self.folder, threads(), self.precision)
         if name == "torch" and importlib.util.find_spec("torch") and importlib.util.find_spec("transformers"):
@@ -177,13 +180,13 @@ class MiniLMEncoder:
             part = cut[start : start + step]
             results: list[tuple[np.ndarray, np.ndarray | None]] = [(np.zeros(0), None)] * len(part)
 
-            def done(place: int, pooled: np.ndarray, tokens: np.ndarray, results=results) -> None:
-                results[place] = (pooled.copy(), tokens.copy() if with_tokens else None)
+            def done(place: int, pooled: np.ndarray, tokens: np.ndarray | None, results=results) -> None:
+                results[place] = (pooled.copy(), tokens.copy() if with_tokens and tokens is not None else None)
 
             def run(part=part, done=done) -> None:
                 begun = time.perf_counter()
                 inputs = ((place, np.array([ids[r] for r in rows], np.int64)) for place, rows in enumerate(part))
-                forward.run(inputs, done, check or nothing)
+                forward.run(inputs, done, check or nothing, with_tokens)
                 self.computed += sum(map(len, part))
                 self._spent[0] += time.perf_counter() - begun
                 self._spent[1] += sum(len(texts[r]) for rows in part for r in rows)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from core.models.batches import IDS_ALONE, padded
 from core.models.chat.turns import in_turn
 from core.models.pretrained import Pretrained
 
@@ -23,21 +24,26 @@ class PooledEncoder(Pretrained):
 
         def read() -> None:
             net, tokenizer = self.engine()
-            for start in range(0, len(unique), self.batch):
+            if not unique:
+                return
+            codes = tokenizer(unique, truncation=True, max_length=self.max_tokens, **IDS_ALONE)
+
+            def means(rows: list[int]) -> np.ndarray:
                 if check:
                     check()
-                part = unique[start : start + self.batch]
-                found.update(zip(part, _means(net, tokenizer, part, self.max_tokens), strict=True))
+                return _means(net, padded(tokenizer, codes, rows, net.device))
+
+            for rows, vectors in self._batches.run([len(ids) for ids in codes["input_ids"]], means):
+                found.update((unique[row], vector) for row, vector in zip(rows, vectors, strict=True))
 
         in_turn(self._lock, read, check)
         return np.stack([found[text] for text in texts]) if len(texts) else np.zeros((0, 0), np.float32)
 
 
-def _means(net: Any, tokenizer: Any, texts: list[str], most: int) -> np.ndarray:
+def _means(net: Any, given: Any) -> np.ndarray:
     import torch
 
-    given = tokenizer(texts, truncation=True, max_length=most, padding=True, return_tensors="pt").to(net.device)
     with torch.inference_mode():
-        tokens = net(**given).last_hidden_state
+        tokens = net(**given).last_hidden_state.float()
     mask = given["attention_mask"][..., None]
-    return ((tokens * mask).sum(1) / mask.sum(1)).float().cpu().numpy()
+    return ((tokens * mask).sum(1) / mask.sum(1)).cpu().numpy()

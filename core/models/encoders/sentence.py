@@ -10,7 +10,7 @@ import numpy as np
 from cachetools import LRUCache
 
 from core.errors import BadParameter, ModelUnavailable, shorten
-from core.models.batches import Batches
+from core.models.batches import IDS_ALONE, Batches, padded
 from core.models.chat.turns import Turn, in_turn
 from core.models.device import device
 from core.models.threads import threads
@@ -73,14 +73,14 @@ class SentenceEncoder:
             fresh = [text for text in unique if text not in found]
             if not fresh:
                 return
-            codes = model.tokenizer(fresh, truncation=True, max_length=self._most(model))["input_ids"]
+            codes = model.tokenizer(fresh, truncation=True, max_length=self._most(model), **IDS_ALONE)
 
             def vectors(rows: list[int]) -> np.ndarray:
                 if check:
                     check()
-                return _vectors(model, [codes[row] for row in rows])
+                return _vectors(model, padded(model.tokenizer, codes, rows, model.device))
 
-            for rows, part in self._batches.run([len(code) for code in codes], vectors):
+            for rows, part in self._batches.run([len(ids) for ids in codes["input_ids"]], vectors):
                 found.update((fresh[row], vector) for row, vector in zip(rows, part, strict=True))
             self._vectors.update((text, found[text]) for text in fresh)
 
@@ -132,11 +132,10 @@ class SentenceEncoder:
         return [network, Pooling(network.get_embedding_dimension(), pooling_mode=self.pooling)]
 
 
-def _vectors(model: Any, codes: list[list[int]]) -> np.ndarray:
+def _vectors(model: Any, given: dict[str, Any]) -> np.ndarray:
     """Unit float32 [n, d] of texts in tokens, computed in the model's precision and made unit in float32."""
     import torch
 
-    given = model.tokenizer.pad({"input_ids": codes}, return_tensors="pt").to(model.device)
     with torch.inference_mode():
-        vectors = model.forward(dict(given))["sentence_embedding"].float()
+        vectors = model.forward(given)["sentence_embedding"].float()
         return torch.nn.functional.normalize(vectors, dim=1).cpu().numpy()

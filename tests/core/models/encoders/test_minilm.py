@@ -73,7 +73,9 @@ def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
     run = encoder._forward.run
     monkeypatch.setattr(encoder._forward, "batch", size, raising=False)
     monkeypatch.setattr(
-        encoder._forward, "run", lambda batches, done, check: run((drawn.append(len(b[1])) or b for b in batches), done, check)
+        encoder._forward,
+        "run",
+        lambda batches, done, check, with_tokens: run((drawn.append(len(b[1])) or b for b in batches), done, check, with_tokens),
     )
 
     def check():
