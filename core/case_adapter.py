@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from core.cases.feedback import Rating
 from core.cases.finished import Finished, FinishedLane
+from core.comparison.build_title import build_title
 from core.comparison.run import LaneRun
-from core.comparison.stands import stands_on
 from core.corpus import Corpus
 from core.diagnosis.funnel import saved_alive
 from core.diagnosis.matching import match
@@ -48,10 +48,10 @@ def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
     ask = Ask(source, finished.question, finished.seeds, finished.seed, finished.reader, finished.model)
     lanes = []
     for lane in finished.lanes:
-        run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states), standing=lane.graph)
+        run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states), own_graph=lane.graph)
         text = "Cancelled" if lane.status == CANCELLED else ""
         ended = Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved)
-        ended.repair, ended.rests, ended.stands, ended.saved_alive = lane.repair, lane.rests, lane.build_title, lane.saved_alive
+        ended.repair, ended.rests, ended.build_title, ended.saved_alive = lane.repair, lane.rests, lane.build_title, lane.saved_alive
         ended.tried = True
         lanes.append(ended)
     return Comparison(ask, lanes)
@@ -101,7 +101,7 @@ def _lane(comparison: Comparison, lane: Lane) -> FinishedLane:
         lane.run.environment.models.title(role) if role and comparison.ask.model else None,
         lane.repair,
         lane.rests,
-        lane.run.standing,
-        stands_on(comparison, lane),
+        lane.run.own_graph,
+        build_title(comparison, lane),
         saved_alive(comparison, lane),
     )

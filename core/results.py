@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from core.comparison.build_title import build_title
 from core.comparison.run import build_of
-from core.comparison.stands import stands_on
 from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import STAGES_OF, funnel
 from core.diagnosis.measure import lane_by_model
@@ -45,7 +45,7 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
     return {
         "instance": lane.instance.id,
         "line": repr(lane.instance.line),
-        "graph": {**graph_dict(graph, lane), "title": stands_on(comparison, lane) or None},
+        "graph": {**graph_dict(graph, lane), "title": build_title(comparison, lane) or None},
         "status": lane.status,
         "answer": state.answer,
         "answer_fault": answer_fault(state) or None,

@@ -13,11 +13,6 @@ import pytest
 from core.io.home import ROOT
 
 ROOMS = sorted({file.parent.relative_to(ROOT).as_posix() for room in ("core", "pages") for file in (ROOT / room).rglob("*.py")})
-OLD = {  # rooms whose names are from before the glossary
-    "core",
-    "core/comparison",
-    "pages/parts/board",
-}
 SAVED = {"SetAside"}  # operators whose names lie in saved instances
 PAGE = (ROOT / "docs/glossary.md").read_text("utf-8")
 
@@ -53,15 +48,10 @@ def test_a_word_that_is_avoided_is_not_used_to_explain_another():
         assert avoided().isdisjoint(re.findall(r"\w+", sense)), word
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if room not in OLD])
+@pytest.mark.parametrize("room", ROOMS)
 def test_names_in_the_code_are_of_the_glossary(room):
     found = [name for file in sorted((ROOT / room).glob("*.py")) for name in names_with(avoided(), file)]
     assert not found, f"{len(found)} names: " + "; ".join(found[:40])
-
-
-@pytest.mark.parametrize("room", sorted(OLD))
-def test_a_room_that_keeps_to_it_is_no_longer_excepted(room):
-    assert any(True for file in (ROOT / room).glob("*.py") for _ in names_with(avoided(), file))
 
 
 def test_a_name_is_found_by_its_parts(tmp_path, monkeypatch):

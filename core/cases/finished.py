@@ -147,6 +147,8 @@ def _lanes(rows: Sequence[Mapping[str, Any]], parts: list[tuple[Any, list[State]
         lane = from_plain(FinishedLane, row, instance=instance, states=part, graph=graph)
         if lane.status not in ENDS:
             raise ValueError(f"a lane cannot have ended as {lane.status!r:.20}")
+        if lane.saved_alive is not None and set(lane.saved_alive) != {"corpus", "graph"}:
+            raise ValueError("what was alive in the corpus and in the graph is missing")
         if lane.repair:
             parse_line(lane.repair.spec)
         lanes.append(lane)

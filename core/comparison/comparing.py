@@ -44,7 +44,7 @@ class Lane:
     prepared: dict[str, float] = field(default_factory=dict)  # seconds of what was made ready before the first operator
     progress: HowFar | None = None  # of what it does now, where that is known
     rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on, once that was looked up
-    stands: str = ""  # of a saved one: the title of the build that made the graph it stands on
+    build_title: str = ""  # of a saved one: the title of the build that made its graph
     saved_alive: Mapping[str, tuple[str, ...]] | None = None  # of a saved one: known answers and passages in the corpus and in the graph
 
     def again(self, ask: Ask) -> Lane:

@@ -81,20 +81,20 @@ class LaneRun:
     reused: list[int] = field(default_factory=list)  # places of the states that others had computed
     seen: set = field(default_factory=set)  # what models were asked for
     stamp: str = ""  # what the operators so far said that they depend on
-    standing: KnowledgeGraph | None = None  # the graph of its own, once that was opened
+    own_graph: KnowledgeGraph | None = None  # the graph of its own, once that was opened
 
     @property
     def graph(self) -> KnowledgeGraph:
         """The graph that the line stands on; that of the question as long as no other was opened."""
-        return self.standing or self.ask.source.graph
+        return self.own_graph or self.ask.source.graph
 
     def stand(self, progress: Progress) -> None:
         """Open the graph that the line stands on, built first where that is soon done. Raises BadInput for a line on documents without a
         corpus, StoreError where it is not built."""
         build = build_of(self.line)
-        if build is None or self.standing is not None:
+        if build is None or self.own_graph is not None:
             return
-        self.standing = self.ask.source.built(self.environment, build, progress.check, progress.advanced)
+        self.own_graph = self.ask.source.built(self.environment, build, progress.check, progress.advanced)
 
     def retrieve(self, progress: Progress) -> None:
         """Run everything up to the answer, then a reader where it is wanted: that of the graph where paths were sought, and the nearest

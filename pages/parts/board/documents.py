@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.comparison.stands import stands_on
+from core.comparison.build_title import build_title
 from core.diagnosis.funnel import TEXT_STAGES, funnel, right
 from core.diagnosis.passages import fates
 from core.diagnosis.targets import answers_of, passages_of
@@ -135,7 +135,7 @@ def _graph_line(comparison: Comparison, lane: Lane) -> str:
         return ""
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
     size += [] if part else [many(n_chunks(lane.graph), "chunk")]
-    return ": ".join(filter(None, (stands_on(comparison, lane), ", ".join(size))))
+    return ": ".join(filter(None, (build_title(comparison, lane), ", ".join(size))))
 
 
 def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:

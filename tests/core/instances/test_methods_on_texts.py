@@ -88,7 +88,7 @@ def own_home(tmp_path, monkeypatch):
 def run(graph, row, replies, model=True):
     script = Script(*replies, "Bob Cratchit's.", context=100_000)
     lane = LaneRun(Ask(GraphSource.of(graph), Question(QUESTION), (), model=model), catalogue()[row].line, Environment(Told(script)))
-    lane.standing = graph
+    lane.own_graph = graph
     lane.retrieve(Progress())
     lane.answer(Progress())
     return lane.state, script

@@ -55,7 +55,7 @@ def run(graph, row, models, model=True):
     lane = LaneRun(
         Ask(GraphSource.of(graph), Question("Who is the father of Tim?"), (), model=model), catalogue()[row].line, Environment(models)
     )
-    lane.standing = graph
+    lane.own_graph = graph
     lane.retrieve(Progress())
     lane.answer(Progress())
     return lane.state
@@ -116,7 +116,7 @@ def test_the_paper_reading_of_global_search_asks_once_for_each_community(graph):
     line = packed.replaced(place, type(packed.operators[place])(per="item"))
     script = Script(POINT, POINT, POINT, "Cratchit.")  # three communities, then the answer
     lane = LaneRun(
-        Ask(GraphSource.of(graph), Question("Who is the father of Tim?"), ()), line, Environment(Written(script)), standing=graph
+        Ask(GraphSource.of(graph), Question("Who is the father of Tim?"), ()), line, Environment(Written(script)), own_graph=graph
     )
     lane.retrieve(Progress())
     lane.answer(Progress())

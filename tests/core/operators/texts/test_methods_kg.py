@@ -96,7 +96,7 @@ def lane(row, graph, *replies, model=True, question=QUESTION, change=()):
     for place, operator in change:
         line = line.replaced(place, operator)
     run = LaneRun(Ask(GraphSource.of(graph), Question(question), (), model=model), line, Environment(Asked(script)))
-    run.standing = graph
+    run.own_graph = graph
     try:
         run.retrieve(Progress())
         run.answer(Progress())
