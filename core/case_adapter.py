@@ -1,4 +1,4 @@
-"""Between a comparison of the engine and a finished one that needs neither engine nor models, and what a rating tells of a lane."""
+"""A comparison of the engine as a finished one that needs neither engine nor models, and back; the rating of a lane."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
 
 
 def rating(comparison: Comparison, lane: Lane, up: bool) -> Rating:
-    """What a thumb on a lane's answer tells: the model's answer, or a reader's where no model answered.
+    """The rating of a lane's answer: of the model's, or of a reader's where no model answered.
 
     Where no answers are known, those of the reader count that the model's answer names.
     """

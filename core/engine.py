@@ -161,7 +161,7 @@ class Engine:
         self._waiters.leave(waiter)
 
     def key(self, ask: Ask, instances: Sequence[Instance]) -> str:
-        """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""
+        """The key of a comparison: the same for the same question, graph, lanes, models and seed."""
         parts = [
             *map(str, ask.key(self.models.signature())),
             ask.question.gold,

@@ -268,7 +268,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Prompt:
-    """What the language model was told: the messages, and how many of the paths, reports and hits (by kind) found a place in them."""
+    """What a language model is sent: the messages, and how many of the paths, reports and hits (by kind) found a place in them."""
 
     messages: tuple[Mapping[str, str], ...]
     paths: int

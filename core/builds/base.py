@@ -50,7 +50,7 @@ class Made:
 
 @dataclass(frozen=True)
 class BuildContext:
-    """What building operators work with: models, how to tell of progress or stop, and the report they add to.
+    """What building operators work with: models, progress and cancelling, and the report that they add to.
 
     `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled. Language models are asked
     `lanes` questions at a time where they can; what they replied is `replies`, what extractors found lies in `facts`, and `clusters` knows
@@ -116,7 +116,7 @@ class BuildOperator(Declared):
         return ()
 
     def later(self) -> str:
-        """A sentence on what it costs where that cannot be told beforehand; else empty."""
+        """A sentence on what it costs where that is not known beforehand; else empty."""
         return ""
 
     def lacks(self, corpus: Corpus) -> str:

@@ -18,7 +18,7 @@ SCHEMA = Schema("the facts", ("create table facts (key blob primary key, facts b
 
 
 def key_of(operator: str, signature: str, text: str) -> bytes:
-    """What tells the facts of a chunk from those of any other, or by any other extractor or model."""
+    """The key of a chunk's facts: another for every other text, extractor or model."""
     return hashlib.sha256(json.dumps([SHAPE, operator, signature, text]).encode()).digest()
 
 

@@ -30,7 +30,7 @@ class ShippedClusters:
         self.used: dict[str, list[list[int]]] = {}
 
     def of(self, how: str, texts: Sequence[str], make: Callable[[], Clusters]) -> Clusters:
-        """The clusters of some texts, found in the way that `how` tells: those that ship, else what `make` gives."""
+        """The clusters of some texts by the method `how`: those that ship, else what `make` gives."""
         key = hashlib.sha256(json.dumps([how, list(texts)]).encode()).hexdigest()
         found = self._shipped_ones().get(key)
         clusters = make() if found is None else [np.array(one, np.int64) for one in found]

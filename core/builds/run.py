@@ -217,8 +217,8 @@ def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
 
 
 def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
-    """The context of one operator of a line, whose progress is a part of the whole; the time left is told of it alone, as operators take
-    anything from no time to hours."""
+    """The context of one operator of a line, whose progress is a part of the whole; the time left is that of this operator,
+    as one takes no time and another hours."""
 
     def tell(text: str, share: float | None) -> None:
         ctx.progress(text, None if share is None else (number + share) / len(line))

@@ -1,5 +1,4 @@
-"""What ships with a corpus for its graphs: what its chunks told, and of those by a language model what it replied, so that they open
-without it."""
+"""What ships with a corpus for its graphs: the facts of its chunks, and the replies of language models, so that they open without one."""
 
 from __future__ import annotations
 
@@ -69,7 +68,7 @@ def shipped_replies(corpus: Corpus) -> list[Path]:
 
 
 def shipped_facts(corpus: Corpus) -> list[Path]:
-    """The files of what its chunks told without any language model that ship with a corpus, so that no parser reads them again."""
+    """The files of facts found without a language model that ship with a corpus, so that no parser reads its chunks again."""
     return [file for file in (DATA / corpus.name / FACTS,) if file.exists()]
 
 
@@ -98,8 +97,8 @@ def digest_of(chunks: Table) -> str:
 
 
 def head_of(file: Path) -> dict[str, Any]:
-    """What a file of replies tells of itself: the digests of `corpus` and `chunks`, and its `builds`; of one without a first row that
-    tells it, no builds of no corpus. Raises BadInput for a damaged file."""
+    """The first row of a file of replies: the digests of `corpus` and `chunks`, and its `builds`; without such a row no builds, of no
+    corpus. Raises BadInput for a damaged file."""
     row: Any = next((json.loads(line) for _, line in lines(file)), {})
     try:
         head = row.get(HEAD, {"corpus": "", "chunks": "", "builds": []})

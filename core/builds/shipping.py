@@ -55,7 +55,7 @@ def gathered(
     check: Callable[[], None] = lambda: None,
     saved: SavedReplies | None = None,
 ) -> Gathered:
-    """What these builds stand on; they are run once more to tell, without storing their graphs.
+    """The facts and replies of these builds, which are run once more for it, without storing their graphs.
 
     Of a build that asks no language model it is what its parser told, and nothing is said of the build. Raises StoreError where a reply is
     not kept: the build is to be finished first. Raises BadInput for a build that neither asks a language model nor reads its chunks.
@@ -80,7 +80,7 @@ def gathered(
 def ship(
     corpus: Corpus, builds: Sequence[Build], models: Models, file: Path, check: Callable[[], None] = lambda: None
 ) -> tuple[ShippedBuild, ...]:
-    """Write what these builds stand on into a file, as `gathered` finds it; what the file tells of them. Raises as it does."""
+    """Write the facts and replies of these builds into a file; the builds as the file names them. Raises as `gathered` does."""
     found = gathered(corpus, builds, models, check)
     try:
         write_shipped(file, found.replies.items(), [found.head()], found.fact_rows())

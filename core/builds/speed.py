@@ -36,7 +36,7 @@ def learn(line: BuildLine, took: Mapping[BuildOperator, Took], chunks: int) -> N
 
 
 def foretold(line: BuildLine, chunks: int, read: int, encoded: int) -> float | None:
-    """The seconds that a build takes here, of whose chunks so many are to be `read`, and what is told of so many `encoded`; None where one
+    """The seconds that a build takes here, of whose chunks so many are to be `read`, and of so many texts `encoded`; None where one
     of its operators was not measured yet."""
     known, total = _known(), 0.0
     for operator in line:
@@ -48,7 +48,7 @@ def foretold(line: BuildLine, chunks: int, read: int, encoded: int) -> float | N
 
 
 def _key(line: BuildLine, operator: BuildOperator) -> str:
-    """What an operator's speed is known by: of vectors with what made the graph, as it says how many there are for a chunk."""
+    """The name under which an operator's speed is saved: of vectors with what made the graph, as it says how many there are for a chunk."""
     maker = next((type(one).__name__ for one in line if "graph" in one.writes), "")
     return f"{maker} {operator!r}".strip() if operator.stage == "index" else repr(operator)
 

@@ -1,4 +1,4 @@
-"""Stage “index”: vectors of what a graph tells."""
+"""Stage “index”: vectors of a graph's texts."""
 
 from __future__ import annotations
 

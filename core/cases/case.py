@@ -1,4 +1,4 @@
-"""A saved comparison: what is told of it without opening it, and how it is packed."""
+"""A saved comparison: its description, which is read without opening it, and how it is packed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_TAGS, LONGEST_TAG, LONGEST_NOTES, LONGEST_LINK = 20, 40, 20_000, 20_000
 
 @dataclass(frozen=True)
 class Case:
-    """What is told of a saved comparison without opening it. Times are seconds since 1970; `link` is the address that
+    """The description of a saved comparison, read without opening it. Times are seconds since 1970; `link` is the address that
     asks the same again, as query parameters."""
 
     id: str
@@ -43,7 +43,7 @@ class Case:
 
 
 def about(finished: Finished) -> Case:
-    """What is told of a comparison, with a new id and the present time."""
+    """The description of a comparison, with a new id and the present time."""
     question, graph, now = finished.question, finished.graph, round(time.time(), 3)
     return Case(
         uuid.uuid4().hex[:12],

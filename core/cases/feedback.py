@@ -63,7 +63,7 @@ def unrate(digest: str, question: str, line: str, answer: str) -> None:
 
 
 def _check(digest: str, question: str, line: str, answer: str) -> str:
-    """What a rating is known by as a thing that somebody owns. Raises NotAllowed where it is there and another person's."""
+    """The name of a rating as a thing that somebody owns. Raises NotAllowed where it is there and another person's."""
     name = hashlib.sha256(json.dumps([digest, question, line, answer]).encode()).hexdigest()[:32]
     if verdict(digest, question, line, answer) is not None:
         check_may_change(KIND, name)

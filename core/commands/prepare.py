@@ -15,7 +15,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Build and fetch; a model that cannot be had is told of and does not stop the rest. The exit code."""
+    """Build and fetch; a model that cannot be had is named and does not stop the rest. The exit code."""
 
     engine = options.engine()
     with bar("Building the graph") as advanced:

@@ -75,9 +75,9 @@ def in_batches(step: Step) -> bool:
 def retained_by(step: Step) -> int | None:
     """How many an operator kept of what it ranked, where a parameter says so.
 
-    >>> from core.diagnosis.passages import kept_by
+    >>> from core.diagnosis.passages import retained_by
     >>> from core.types import Step
-    >>> kept_by(Step("SparseChunks", "retrieve", {"keep": 4, "by": "bm25"}, 0.0))
+    >>> retained_by(Step("SparseChunks", "retrieve", {"keep": 4, "by": "bm25"}, 0.0))
     4
     """
     keep = step.parameters.get("keep")

@@ -77,7 +77,7 @@ class Cases:
 
 
 def key_of(question: Question) -> str:
-    """What a solved question is known by: its text and entities, and its answers."""
+    """The key of a solved question: its text and entities, and its answers."""
     key_text = json.dumps([question.text, question.entities, question.answers], ensure_ascii=False)
     return asked(question) + hashlib.sha256(key_text.encode()).hexdigest()[:16]
 

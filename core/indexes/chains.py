@@ -270,7 +270,7 @@ def _write(stream, index: ChainIndex) -> None:
 
 
 def _read(file) -> ChainIndex | None:
-    """What is kept in `file`; None where there is nothing, or it is damaged or of another version."""
+    """The chains saved in `file`; None where there is nothing, or it is damaged or of another version."""
     try:
         digests.check_sealed(file)
         with np.load(file, allow_pickle=False) as data:

@@ -240,6 +240,6 @@ class Earlier:
 
 
 def keys(texts: Sequence[str]) -> np.ndarray:
-    """What texts are known by: 128 bits of a hash of each, uint64 [n, 2]."""
+    """The keys of texts: 128 bits of a hash of each, uint64 [n, 2]."""
     hashed = b"".join(hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest() for text in texts)
     return np.frombuffer(hashed, "<u8").reshape(-1, 2)

@@ -27,8 +27,8 @@ SETTLED = 600.0  # seconds after which a file that was never put in place is one
 
 @dataclass(frozen=True)
 class SavedIndex:
-    """What lies on disk under one name: what its name tells, its size in bytes, when it was changed, and whether it is what
-    lines read where nobody changed a setting."""
+    """An index on disk: its settings by its name, its size in bytes, when it was changed, and whether it is the one that lines read where
+    nobody changed a setting."""
 
     path: Path
     words: str
@@ -128,7 +128,7 @@ def leftovers(graph: Graph) -> list[Leftover]:
 
 
 def key(graph: Graph, kind: Kind) -> str:
-    """What the job that builds an index of a graph is known by."""
+    """The key of the job that builds an index of a graph."""
     return f"index-{graph.digest}-{kind.name}"
 
 

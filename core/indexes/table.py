@@ -70,7 +70,7 @@ class Kind:
         return f"about {span(share * self.seconds(graph, env))}{', ' * bool(self.pace)}{self.pace}"
 
     def match(self, name: str) -> re.Match | None:
-        """Whether a file or folder of that name is of this kind, and what its name tells."""
+        """Whether a file or folder of that name is of this kind, with the settings in its name."""
         return re.fullmatch(self.pattern, name)
 
     def owns(self, name: str) -> bool:

@@ -41,7 +41,7 @@ def nothing(*_) -> None:
 
 @dataclass(frozen=True, eq=False)
 class VectorIndex:
-    """Unit vectors in faiss, vector `i` that of item `i`. `facts` tells kind, dimension, items, seconds, encoded, reused."""
+    """Unit vectors in faiss, vector `i` that of item `i`. `facts` has kind, dimension, items, seconds, encoded, reused."""
 
     index: Any
     facts: dict[str, Any]

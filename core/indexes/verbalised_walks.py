@@ -33,7 +33,7 @@ class VerbalisedWalks:
 
     @property
     def wording(self) -> str:
-        """What tells these sentences from others."""
+        """The name of this wording: another for other sentences."""
         return hashlib.sha256(json.dumps([self._signature, prompts("walks")["sentence"], MAX_TOKENS], sort_keys=True).encode()).hexdigest()
 
     def __call__(self, walks: Sequence[Path]) -> list[str]:

@@ -33,7 +33,7 @@ WORD = re.compile(r"(?<!\S)[^\s0-9A-Za-z]*+[0-9A-Za-z]\S*")  # a token at least,
 
 
 class Words(Protocol):
-    """Says walks as sentences, in their order; `wording` tells its sentences from those of others."""
+    """Says walks as sentences, in their order; `wording` is its name."""
 
     @property
     def wording(self) -> str: ...

@@ -149,7 +149,7 @@ def _content(content: dict) -> str:
 
 
 def _stamps(folder: Path) -> Stamps:
-    """What tells whether a file that was noted has changed since."""
+    """Size, time and number of each noted file, by which a change is seen."""
     known = noted(folder)
     stats = ((name, (folder / name).stat()) for name in (*known, FILE)) if known else ()
     return tuple((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)

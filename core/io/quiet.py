@@ -1,4 +1,4 @@
-"""Nothing is told to anybody: reports of use that libraries send, and the files that they keep for it, are switched off."""
+"""Reports of use that libraries send, and the files that they write for it, are switched off."""
 
 from __future__ import annotations
 

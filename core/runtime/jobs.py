@@ -22,7 +22,7 @@ def nothing() -> None:
 
 
 class Listener(Protocol):
-    """Whom work tells how far it is, and asks whether to go on: a job, or what stands before one."""
+    """What work reports its progress to and asks whether to go on: a job, or what comes before one."""
 
     def check(self) -> None:
         """Raises Cancelled once the work was cancelled."""
@@ -165,7 +165,7 @@ class Jobs:
             return self._known(key)
 
     def holds(self, job: Job) -> bool:
-        """Whether it is this job that is known by its key."""
+        """Whether the job of this one's key is this one."""
         return self._jobs.get(job.key) is job
 
     def start(self, key: str, make: Callable[[], Job], again: bool = False, run: Callable[[Job], None] | None = None) -> Job:

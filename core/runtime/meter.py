@@ -1,4 +1,4 @@
-"""What a piece of work spends its time on, told apart while it is done, by the thread that does it.
+"""What a piece of work spends its time on, measured while it is done, by the thread that does it.
 
 `metered()` stands around a piece of work; inside it `spent(category)` stands around what is of a category, however deep. Time within
 time counts for the inner one alone. Where nothing is metered, `spent` costs next to nothing.
@@ -126,7 +126,7 @@ def replied(thought: str, usable: bool) -> None:
 
 
 class Advance:
-    """Tells how far a piece of work of known size is, with the time that is left as soon as it can be guessed."""
+    """The progress of a piece of work of known size, with the time that is left as soon as it can be guessed."""
 
     def __init__(self, what: str, of: int):
         self._what, self._of, self._start, self._meter = what, max(1, of), time.monotonic(), current()
@@ -141,7 +141,7 @@ class Advance:
 
 
 class Parts:
-    """Work in `of` parts one after the other: what tells how far one of them is tells, within `part`, how far all of them are."""
+    """The progress of work in `of` parts one after the other: that of one of them, within `part`, becomes that of all."""
 
     def __init__(self, of: int):
         self._of, self._start = max(1, of), time.monotonic()

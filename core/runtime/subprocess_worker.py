@@ -112,7 +112,7 @@ def _started(sending: Connection, memory: int | None) -> subprocess.Popen:
 
 
 def serve(pipe: int, memory: int | None) -> None:
-    """In the other process: does the work that comes by the standard input, and tells of it by the pipe of that number."""
+    """In the other process: does the work that comes by the standard input, and reports on it by the pipe of that number."""
     line = Connection(pipe, readable=False)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory is not None:

@@ -24,7 +24,7 @@ VERSION = 1
 
 
 def freeze(state: State, graph) -> dict[str, Any]:
-    """One state with all that its trace tells, as JSON can hold it; the same state gives the same bytes.
+    """One state with its whole trace, as JSON can hold it; the same state gives the same bytes.
 
     Scores keep seven significant digits. Ids are those of `graph`.
     """

@@ -1,4 +1,4 @@
-"""Extraction in two hands: a parser finds the names of a chunk, a language model says what the chunk tells of them."""
+"""Extraction in two steps: a parser finds the names of a chunk, a language model describes them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TOO_LONG = "longer than the language model reads; its names stand without descri
 
 @dataclass(frozen=True, repr=False)
 class DescribedNames(Extractor):
-    """The names that a parser finds in each chunk, and what a language model says the chunk tells of each and of how they are linked.
+    """The names that a parser finds in each chunk, with a language model's descriptions of each and of how they are linked.
 
     The form of the reply holds every name once and lets links join these names alone, so that a small model neither invents names nor
     writes one again and again; one call a chunk serves knowledge graphs with relation names, descriptions and keywords alike. The paper's

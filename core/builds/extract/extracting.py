@@ -1,4 +1,4 @@
-"""Stage “extract”: what each chunk tells, found once and kept."""
+"""Stage “extract”: the facts of each chunk, found once and saved."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ Found = tuple[int, list[Facts]]  # a batch by its number, and what it tells
 
 
 def read_batches(read: Read, batches: Sequence[Sequence[str]], check: Callable[[], None]) -> Iterator[Found]:
-    """Each batch with its facts, as they come. A batch is read whole by one process, so that no number of processes changes what it tells;
+    """Each batch with its facts, as they come. A batch is read whole by one process, so that no number of processes changes its facts;
     what a process that dies leaves is read here. Raises what `check` and `read` do; the other processes end then."""
     count = threads() if len(batches) >= MANY else 1
     helpers = [Helper(read, {number: batches[number] for number in range(at, len(batches), count)}) for at in range(1, count)]
@@ -40,7 +40,7 @@ def read_batches(read: Read, batches: Sequence[Sequence[str]], check: Callable[[
 
 
 class Helper:
-    """Another process that reads batches; `left` are those that it has not message of, `ended` whether it tells no more."""
+    """Another process that reads batches; `left` are those whose facts have not come, `ended` whether no more will."""
 
     def __init__(self, read: Read, batches: dict[int, Sequence[str]]):
         self.left, self.ended = dict(batches), False
@@ -81,6 +81,6 @@ class Helper:
 
 
 def _read(read: Read, batches: dict[int, Sequence[str]], progress: Callable[[str, float | None], None], check: Callable) -> None:
-    """In another process: tells of each batch by its number and a line of JSON for each text."""
+    """In another process: sends of each batch its number and a line of JSON for each text."""
     for number, batch in batches.items():
         progress("\n".join([str(number), *(facts.to_json() for facts in read(batch))]), None)

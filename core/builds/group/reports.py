@@ -50,8 +50,8 @@ class Report:
 
 @dataclass(frozen=True, repr=False)
 class Reports(BuildOperator):
-    """A report on each community: by a language model, bottom-up, or with `writer` “extractive” what is told of its best connected
-    entities and heaviest relations, as it stands (Microsoft's GraphRAG: title, summary, findings, rating).
+    """A report on each community: by a language model, bottom-up, or with `writer` “extractive” the descriptions of its best
+    connected entities and heaviest relations as they are (Microsoft's GraphRAG: title, summary, findings, rating).
 
     The model is shown `budget` tokens of entities and relations, the best connected first; of a community for which that is not enough,
     the reports on its parts come first. Without a model the rating tells how many chunks tell of a community.

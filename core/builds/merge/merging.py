@@ -90,7 +90,7 @@ class Merged:
         self.edges: dict[tuple[str, str, str], Gathered] = {}
 
     def add(self, row: int, facts: Facts) -> None:
-        """Add what the chunk of a row tells; ends of relations are entities too, and a relation of one entity with itself is none."""
+        """Add the facts of the chunk of a row; ends of relations are entities too, and a relation of one entity with itself is none."""
         for entity in facts.entities:
             node = self._node(entity.name, row, entity.times)
             if node:
@@ -144,7 +144,7 @@ class Merged:
         return node
 
     def _triple(self, key: tuple[str, str, str], edge: Gathered, shown: dict[str, str]) -> tuple[str, str, str]:
-        """An edge as it was told most often."""
+        """An edge as it was given most often."""
         label, way = most_frequent(edge.spellings).split("\n")
         first, _, second = key
         ends = (first, second) if way == ">" else (second, first)

@@ -17,7 +17,7 @@ class Built:
 
 
 def built(report: Mapping[str, Any], asks: bool) -> Built:
-    """What a build cost by its own report (`core.builds.status`); `asks` tells whether it asks a language model.
+    """What a build cost by its own report (`core.builds.status`); `asks` is whether it asks a language model.
 
     Where chunks had been read by an earlier build, or replies were kept, the seconds of a build from nothing are not known; nor are the
     tokens where a language model had read chunks earlier. Kept replies count as what they cost when they were made;

@@ -1,4 +1,4 @@
-"""What came of one instance on one question: the facts from which every metric is computed, small enough to keep."""
+"""The outcome of one instance on one question: the facts from which every metric is computed, small enough to save."""
 
 from __future__ import annotations
 

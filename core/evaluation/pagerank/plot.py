@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Published:
-    """A published figure: seconds a question, recall of the answers, and where they are told F1, pieces and seconds of preparation."""
+    """A published figure: seconds a question, recall of the answers, and where they are given F1, pieces and seconds of preparation."""
 
     method: str
     seconds: float

@@ -111,7 +111,7 @@ def unfit(graph: Graph, method: str) -> str:
 
 
 def no_room(graph: Graph) -> str:
-    """Why the exact PageRank of a graph cannot be worked out here, empty where it can or where nobody tells what memory is free."""
+    """Why the exact PageRank of a graph cannot be worked out here, empty where it can or where the free memory is not known."""
     need, there = BYTES_A_NODE * graph.n_nodes, free_memory()
     if there is None or need <= there:
         return ""

@@ -158,5 +158,5 @@ def start(engine, summary: Summary, sample: int | None = None, role: str = ROLE)
 
 
 def job_key(summary: Summary) -> str:
-    """What the job that judges a run is known by."""
+    """The key of the job that judges a run."""
     return f"pairwise-{summary.run.id}"

@@ -100,7 +100,7 @@ class Tally:
         return place, more, more / decided if beyond else 0.0
 
     def doubts(self) -> tuple[str, ...]:
-        """Sentences on why the verdicts say little or nothing; none where they may be believed as far as can be told from them."""
+        """Sentences on why the verdicts say little or nothing; none where nothing in them speaks against them."""
         return tuple(self._doubts())
 
     def _doubts(self) -> Iterator[str]:

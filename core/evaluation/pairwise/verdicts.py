@@ -26,7 +26,7 @@ Check = Callable[[], None]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a reply says: for each criterion first, second or tie, and why. `winners` is None where it could not be read, as `why` tells."""
+    """What a reply says: for each criterion first, second or tie, and why. `winners` is None where it could not be read, as `why` says."""
 
     winners: Mapping[str, str] | None
     why: str = ""
@@ -93,7 +93,7 @@ def asked(chat: Chat, question: str, first: str, second: str, check: Check = lam
 
 
 def read(reply: str) -> Verdict:
-    """The verdict that a reply tells.
+    """The verdict of a reply.
 
     >>> from core.evaluation.pairwise.verdicts import read
     >>> read("The first.").winners is None, read("The first.").why

@@ -51,5 +51,5 @@ def start(engine, writing: Writing, name: str) -> Job:
 
 
 def job_key(corpus: str) -> str:
-    """What the job that writes questions to the corpus of that name is known by."""
+    """The key of the job that writes questions to the corpus of that name."""
     return f"questions-{corpus}"

@@ -150,7 +150,7 @@ class Ranks:
 
     @cached_property
     def needed(self) -> int:
-        """Questions that would tell the two highest means apart if they differ by as much as here; 0 where they are told apart or agree."""
+        """How many questions would show a difference of the two highest means as large as here; 0 where it shows already, or they agree."""
         first, second = self.top
         gap, spread = self.means[first] - self.means[second], self.spread(first, second)
         return 0 if self.n == 1 or not gap or self.test(first, second).beyond_chance else math.ceil((POWER * spread / gap) ** 2)

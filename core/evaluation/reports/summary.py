@@ -215,8 +215,8 @@ class Summary:
         return f"No test is made against {named}: an adaptation is not the method that was published." if named else ""
 
     def compared(self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()) -> list[Paired]:
-        """Paired tests of these metrics; every instance against the first unless told otherwise, `adapted` ones aside. Holm's correction
-        is over the pairs of one metric."""
+        """Paired tests of these metrics; every instance against the first unless `pairs` says otherwise, without `adapted` ones.
+        Holm's correction is over the pairs of one metric."""
         names = names or self.defaults.tests
         chosen = ((other, self.instances[0]) for other in self.instances[1:]) if pairs is None else pairs
         pairs = [pair for pair in chosen if not {*pair} & self.adapted.keys()]
@@ -275,5 +275,5 @@ def _plain(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
 
 
 def stages_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
-    """The stages of the funnel: those of documents where any outcome tells of them, else those of triples."""
+    """The stages of the funnel: those of documents where any outcome has them, else those of triples."""
     return TEXT_STAGES if any("retrieved" in (outcome.alive or ()) for outcome in outcomes) else STAGES

@@ -38,7 +38,7 @@ def supported(plan: Plan, models: Models, lane: LaneRun, check: Check) -> Suppor
 
 
 def building(lane: LaneRun) -> Built | None:
-    """What the graph cost that the lane stands on; None where it stands on none of its own or the build tells nothing."""
+    """The cost of a lane's own graph; None where it has none of its own or its build left no report."""
     build, corpus = build_of(lane.line), lane.ask.source.corpus
     if build is None or corpus is None:
         return None

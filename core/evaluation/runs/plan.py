@@ -126,13 +126,13 @@ class Plan:
 
 
 def _asked(question: Question) -> list[Any]:
-    """What a question is known by; the passages it rests on, options and aliases where the set tells any."""
+    """The part of a run's key that a question makes: with its gold passages, options and aliases where it has some."""
     parts = [question.id, question.text, question.entities, question.answers, question.hops]
     return [*parts, *filter(None, (question.gold, question.options, question.aliases, question.abstract))]
 
 
 def key(spec: dict[str, Any]) -> str:
-    """What a run is known by: the same for the same instances, questions, graphs, models and wishes."""
+    """The key of a run: the same for the same instances, questions, graphs, models and settings."""
     return _digest(spec)[:16]
 
 

@@ -44,7 +44,7 @@ def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
 def one(
     plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], place: int, instance: Instance, prefixes: Prefixes, check
 ) -> FinishedRow:
-    """An instance run on the question at `place`. Raises what `check` raises; what else fails is told in the row."""
+    """An instance run on the question at `place`. Raises what `check` raises; what else fails is a sentence in the row."""
     drawn, models, start = plan.drawn[place], environment.models, time.perf_counter()
     if plan.cold:
         models.forget()

@@ -36,8 +36,8 @@ def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Wor
 
 
 def depends(engine, plan: Plan) -> str:
-    """What the results of a plan depend on beside it: its models and what they are told, what its operators lean on, and the graphs its
-    lines stand on."""
+    """What the results of a plan depend on beside it: its models and their settings, what its operators need, and the graphs of
+    its lines."""
     models = [_signature(engine.models, name) for name in plan.models]
     return "\n".join([*models, *model_facts(engine.models, plan.models, plan.model), *_stamps(engine, plan), *_builds(engine, plan)])
 

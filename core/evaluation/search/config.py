@@ -53,7 +53,7 @@ class SearchConfig:
             raise BadParameter("Allow at least one call of a language model, or leave out lines that ask one.")
 
     def key(self, models) -> str:
-        """What the search is known by: all that its trials depend on, but not how many of them or of calls are wished for."""
+        """The key of the search: all that its trials depend on, without how many of them or of calls are wanted."""
         spec = self.tuning.spec("\n".join(map(models.signature, self.space.models())))
         del spec["instances"], spec["models"]
         spec |= {"space": self.space.described(), "models": [[name, models.signature(name)] for name in self.space.models()]}

@@ -137,7 +137,7 @@ class Search:
                 study.set_user_attr(CALLS, _called(study) + trial.calls)
 
     def _opened(self, line: Line, job: Job) -> None:
-        """Have what a line on documents stands on ready; what fails here fails again in every question, which tells it."""
+        """Opens the graph of a line on documents; what fails here fails again in every question, which says so."""
         far = job.text
 
         def advanced(text: str, share: float | None) -> None:

@@ -23,9 +23,9 @@ DOMINATED = "beaten already"
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of a line on the first `asked` questions: mean quality, to which `failed` ones add 0, and mean cost of the others.
+    """The figures of a line on the first `asked` questions: mean quality, to which `failed` ones add 0, and mean cost of the others.
 
-    `stopped` says why no more were asked; then the cost is at least what stands here where it is over the budget. `error` says why
+    `stopped` says why no more were asked; then the cost is at least this where it is over the budget. `error` says why
     questions failed, sentences of one kind counted together. These are the readings of an evaluation's `Summary`. `calls` of language
     models were made.
     """
@@ -78,7 +78,7 @@ class Trial:
     calls: int = 0
 
     def __call__(self, line: Line, job: Job) -> Tried:
-        """Try a line; one that brings nothing of what the quality is told from, such as no passage, has 0 of it. Raises Cancelled,
+        """Try a line; one that brings nothing to measure, such as no passage, has a quality of 0. Raises Cancelled,
         OutOfCalls, and BadInput where no question has a known answer."""
         scores: list[float] = []
         errors: list[str] = []

@@ -209,7 +209,7 @@ def _shown(one: MethodComparison) -> None:
 
 
 def _published() -> None:
-    """The published figures, told apart from what is measured here."""
+    """The published figures, marked as not measured here."""
     st.subheader("Published, on Freebase", anchor=False)
     st.caption(plain(f"{SOURCE}. Other graph, other computer, other questions: for orientation, not measured here."))
     rows = [
