@@ -38,7 +38,7 @@ def operator_class(name: str, where: str = "") -> type[Operator]:
 
 def _operators(tree: ast.expr) -> tuple[Operator, ...]:
     """The operators of `a >> b >> c`."""
-    return tuple(_operator(call) for call in calls(tree))
+    return tuple(read_operator(call) for call in calls(tree))
 
 
 def _branch(call: ast.Call) -> Branch:
@@ -60,7 +60,8 @@ def _combined(cls: type[Combinator], call: ast.Call) -> Combinator:
     return combined(cls, lines, named[1] if named else {})
 
 
-def _operator(call: ast.expr) -> Operator:
+def read_operator(call: ast.expr) -> Operator:
+    """The operator that an expression names with its parameters. Raises BadParameter."""
     if isinstance(call, ast.BinOp) and isinstance(call.op, ast.BitOr):
         return Union(_operators(call.left), _operators(call.right))
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:

@@ -16,51 +16,88 @@ from core.results import paths_list, prompt_dict
 from core.runtime.jobs import Job
 from core.sources import GraphSource
 from core.types import Question, Step
+from pages.parts.build.bench import Bench
+from pages.parts.build.component import bricks
+from pages.parts.build.drawn import drawn
+from pages.parts.build.outcomes import outcomes
 from pages.parts.compare.asking import known_question
 from pages.parts.compare.permalink import Link
+from pages.parts.methods.advice import advice_data, tried
+from pages.parts.methods.forms import check_expression
 from pages.parts.shared.session import engine, give_up, graph, graph_name, last_graph, said, waiter
 from pages.parts.shared.text import plain
 
 BESIDE = "lego-12"  # the lane that Compare opens beside the own line
 
 
-def try_it(line: Line | None, known: Mapping[str, Instance]) -> None:
-    """Draw the question, the run and its results."""
-    _question()
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        run = st.button("Run", type="primary", icon=":material/play_arrow:", key="try_run", disabled=line is None)
+def asking(bench: Bench) -> bool:
+    """Draw the question and Run; whether it was pressed."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        _question()
         st.toggle(
             "Ask the language model",
             key="try_model",
             persist_state="session",
             help="Off, only the prompt is written and the graph reader answers, which is quicker.",
         )
-        if line is not None:
-            instance = named(line, known)
-            _compare(instance.id)
-    if line is None:
-        st.caption("A line can be run once it is complete.")
-        return
-    if run:
-        _start(instance)
+        return st.button("Run", type="primary", icon=":material/play_arrow:", key="try_run", disabled=bench.line is None)
+
+
+def try_it(bench: Bench, known: Mapping[str, Instance], run: bool) -> None:
+    """Draw the line, what came of each of its steps, and the results below."""
+    if run and bench.line is not None:
+        _start(named(bench.line, known))
     job = engine().jobs.get(st.session_state.get("try_job", ""))
-    if job is None:
-        st.caption("Press Run to see the answer, the paths and what every step did.")
-        return
-    if repr(job.comparison.lanes[0].instance.line) != repr(line):
-        st.info("The line has changed since this run. Press Run to see what it does now.", icon=":material/refresh:")
-    _watch(job)
+    running = job is not None and not job.ended
+
+    def draw() -> None:
+        _line(bench, job)
+        if job is None:
+            return
+        if running and not job.ended:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
+                st.button("Cancel", key="try_cancel", icon=":material/stop_circle:", on_click=give_up, args=(job, "build"))
+        _lane(job, job.comparison.lanes[0], bench)
+        if running and (job.ended or bench.changed):
+            st.rerun()  # what is drawn above is of the line as well
+
+    bench.changed = False
+    st.fragment(draw, run_every=0.4)() if running else draw()
 
 
-def _compare(spec: str) -> None:
+def _line(bench: Bench, job: Job | None) -> None:
+    """The line of bricks, with what came of them where they were run on the question that is shown."""
+
+    def take(message: dict[str, Any]) -> None:
+        bench.changed |= bench.hear(message, check_expression)
+
+    found, extra = outcomes(job.comparison, bench.draft) if job is not None and _same_question(job) else ({}, [])
+    bricks(drawn(bench, found, extra, lambda operator: advice_data(operator, tried())), take)
+
+
+def _same_question(job: Job) -> bool:
+    asked = job.comparison.ask
+    return " ".join(st.session_state.get("try_question", "").split()) == asked.question.text and asked.source.name == graph_name()
+
+
+def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
     """The way to Compare, with this line and one to hold against it."""
-    lanes = (spec, BESIDE) if spec != BESIDE else (spec,)
-    link = Link(question=st.session_state.try_question, lanes=lanes, source=last_graph(), model=st.session_state.try_model)
+    lanes: tuple[str, ...] = ()
+    if line is not None:
+        spec = named(line, known).id
+        lanes = (spec, BESIDE) if spec != BESIDE else (spec,)
+    link = Link(
+        question=st.session_state.get("try_question", ""),
+        lanes=lanes or (BESIDE,),
+        source=last_graph(),
+        model=st.session_state.get("try_model", False),
+    )
     st.link_button(
-        "Open in Compare",
+        "Compare",
         link.address("./"),
         icon=":material/view_column:",
-        type="tertiary",
+        disabled=line is None,
         help="Opens this line beside No. 12 in a new tab; this screen stays as it is.",
     )
 
@@ -77,16 +114,15 @@ def _question() -> None:
         state.try_draws = state.get("try_draws", 0) + 1
         state.try_question = dataset.draw(sets[state.try_draws % len(sets)], state.try_draws).text
 
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            "Question",
-            key="try_question",
-            persist_state="session",
-            placeholder="Ask about an entity of the graph",
-            label_visibility="collapsed",
-        )
-        if sets:
-            st.button("Draw another", icon=":material/casino:", on_click=draw, key="try_draw")
+    st.text_input(
+        "Question",
+        key="try_question",
+        persist_state="session",
+        placeholder="Ask about an entity of the graph",
+        label_visibility="collapsed",
+    )
+    if sets:
+        st.button("Another", icon=":material/casino:", on_click=draw, key="try_draw", help="Draw another question of the set.")
 
 
 def _start(instance: Instance) -> None:
@@ -100,26 +136,10 @@ def _start(instance: Instance) -> None:
     st.session_state.try_job = said(lambda: engine().compare(ask, [instance], waiter=waiter("build"))).key
 
 
-def _watch(job: Job) -> None:
-    """The results, drawn again while the job runs."""
-    running = not job.ended
-
-    @st.fragment(run_every=0.4 if running else None)
-    def draw() -> None:
-        lane = job.comparison.lanes[0]
-        if running and not job.ended:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
-                st.button("Cancel", key="try_cancel", icon=":material/stop_circle:", on_click=give_up, args=(job, "build"))
-        _lane(job, lane)
-        if running and job.ended:
-            st.rerun()
-
-    draw()
-
-
-def _lane(job: Job, lane: Lane) -> None:
+def _lane(job: Job, lane: Lane, bench: Bench) -> None:
     """Everything the line did so far."""
+    if repr(lane.instance.line) != bench.draft.text:
+        st.info("The line has changed since this run. Press Run to see what it does now.", icon=":material/refresh:")
     if lane.error or job.error:
         st.error(plain(lane.error or job.error))
     if lane.status == "cancelled":

@@ -34,29 +34,54 @@ def tried() -> Question:
     return known_question(text) or Question(text)
 
 
-def show_advice(operator: Operator, question: Question, key: str, use: Callable[[Operator], None]) -> None:
-    """Draw the suggestion for an operator that keeps the nodes of the largest PageRank; nothing for others.
-
-    `use` is called with the operator changed so, when the button is pressed. Nothing is drawn while the graph is not open.
-    """
+def advised(operator: Operator, question: Question) -> Advice | str | None:
+    """The suggestion for an operator that keeps the nodes of the largest PageRank, or why there is none in a sentence; None for other
+    operators, without a question, and while the graph is not open."""
     job = engine().jobs.get(f"open-{graph_name()}")
     opened = job.result if job is not None else None
     if not isinstance(operator, PersonalizedPageRank) or not question.text.strip() or opened is None:
-        return
+        return None
     try:
-        advice = _advice(opened, question)
+        return _advice(opened, question)
     except UnknownEntity:
-        return  # said where the question is asked
+        return None  # said where the question is asked
     except HopscopeError as error:
-        st.caption(plain(str(error)))
+        return str(error)
+
+
+def same_words(keep: int) -> str:
+    """That the suggested size is the one that is set."""
+    return f"{keep:,} nodes is also what this question suggests."
+
+
+def show_advice(operator: Operator, question: Question, key: str, use: Callable[[Operator], None]) -> None:
+    """Draw the suggestion for an operator; `use` is called with the operator changed so, when the button is pressed."""
+    advice = advised(operator, question)
+    if advice is None or isinstance(advice, str):
+        if advice:
+            st.caption(plain(advice))
         return
+    assert isinstance(operator, PersonalizedPageRank)  # for no other is there one
     if advice.keep == operator.keep:
-        st.caption(f"{advice.keep:,} nodes is also what this question suggests.")
+        st.caption(same_words(advice.keep))
         return
     with st.expander(f"Suggested for this question: {advice.keep:,} nodes", icon=":material/lightbulb:"):
         for reason in advice.reasons:
             st.caption(plain(reason))
         st.button(f"Keep {advice.keep:,} nodes", key=f"{key}-advice", on_click=use, args=(replace(operator, keep=advice.keep),))
+
+
+def advice_data(operator: Operator | None, question: Question) -> dict[str, Any] | None:
+    """The suggestion as plain data: a title, its reasons, and the value that a button sets where it is another one."""
+    advice = advised(operator, question) if operator is not None else None
+    if advice is None:
+        return None
+    if isinstance(advice, str):
+        return {"title": advice, "reasons": [], "name": "keep", "value": None, "button": ""}
+    words = {"reasons": list(advice.reasons), "name": "keep", "button": f"Keep {advice.keep:,} nodes"}
+    if advice.keep == getattr(operator, "keep", None):
+        return {**words, "title": same_words(advice.keep), "value": None}
+    return {**words, "title": f"Suggested for this question: {advice.keep:,} nodes", "value": advice.keep}
 
 
 def _advice(opened: Any, question: Question) -> Advice:

@@ -173,7 +173,7 @@ def _known(parameter: Parameter, label: str, value: str, options: dict[str, Any]
 
 def _model(parameter: Parameter, value: str, key: str) -> str:
     """A scorer or chooser from the registry, or an expression that combines some."""
-    options = dict(_choosers())
+    options = dict(choosers())
     options |= {word: word for word in parameter.also}
     options[OTHER] = "another expression…"
     first, here = value if value in options else OTHER, Session.form_model[key]
@@ -186,10 +186,10 @@ def _model(parameter: Parameter, value: str, key: str) -> str:
             return chosen
         typed = f"{key}-typed"
         begun = "" if value in options else value
-        return st.text_input("Expression", begun, key=typed, placeholder="prefilter(encoder, choose, 32)", help=_EXPRESSION_HELP)
+        return st.text_input("Expression", begun, key=typed, placeholder="prefilter(encoder, choose, 32)", help=EXPRESSION_HELP)
 
 
-_EXPRESSION_HELP = (
+EXPRESSION_HELP = (
     "prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among them. "
     "supplement(chooser, scorer): what the chooser left open is filled by the scorer. "
     "rescore(chooser, scorer): the scorer orders what the chooser picked. "
@@ -197,7 +197,7 @@ _EXPRESSION_HELP = (
 )
 
 
-def _choosers() -> dict[str, str]:
+def choosers() -> dict[str, str]:
     """Everything that can rank or pick, by name: the roles first, then each model."""
     declared = engine().models.declared()
     found = {role: _role_words(role) for role in ("encoder", "reranker", "cross-encoder", "choose")}
@@ -206,12 +206,16 @@ def _choosers() -> dict[str, str]:
 
 def _chat(parameter: Parameter, value: str, key: str) -> str:
     """A role of a language model, or a language model by name."""
-    options = {word: word for word in parameter.also}
-    options |= {role: _role_words(role) for role, model_kind in ROLES.items() if model_kind == "chat"}
-    options |= {info.name: info.title for info in engine().models.declared() if info.kind == "chat"}
+    options = {word: word for word in parameter.also} | chats()
     options.setdefault(value, value)
     at = list(options).index(value)
     return st.selectbox(plain(parameter.label), list(options), at, options.__getitem__, key=key, help=plain(parameter.help), width=320)
+
+
+def chats() -> dict[str, str]:
+    """Everything that can be asked in words, by name: the roles first, then each language model."""
+    found = {role: _role_words(role) for role, model_kind in ROLES.items() if model_kind == "chat"}
+    return found | {info.name: info.title for info in engine().models.declared() if info.kind == "chat"}
 
 
 def _role_words(role: str) -> str:

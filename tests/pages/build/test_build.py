@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 from core.instances.catalogue import catalogue, faults, own_file
 from core.io.home import ROOT
 from core.operators import OPERATORS
-from core.operators.base import unfit
 from core.operators.text import parse_line
 from core.sources import GraphSource
-from pages.parts.build.draft import Card, Draft
+from pages.parts.build.bench import Bench
+from pages.parts.build.drawn import drawn
 from pages.parts.methods.forms import sentence_of
 
 PAGE = str(ROOT / "pages" / "build.py")
@@ -34,71 +34,48 @@ def opened(**query: str) -> AppTest:
     return at.run()
 
 
-def draft(at: AppTest) -> Draft:
-    return at.session_state["draft"]
+def bench(at: AppTest) -> Bench:
+    return at.session_state["bench"]
+
+
+def hear(at: AppTest, *edits) -> AppTest:
+    """What the browser says, and the page drawn after it."""
+    one = bench(at)
+    one.hear({"who": "test", "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)]}, lambda text, parameter: None)
+    return at.run()
 
 
 def button(at: AppTest, key: str):
     return next(b for b in at.button if b.key == key)
 
 
-def test_an_empty_line_says_what_to_do_and_cannot_be_run(own):
+def test_an_empty_line_cannot_be_run(own):
     at = opened()
-    assert not at.exception
-    assert "Choose a method above" in at.info[0].value
-    assert button(at, "try_run").disabled
+    assert not at.exception and not at.error
+    assert button(at, "try_run").disabled and button(at, "keep-go").disabled
 
 
-def test_the_operators_offered_are_those_that_fit(own):
-    at = opened()
-    for name, cls in OPERATORS.items():
-        assert button(at, f"add-{name}").disabled == (unfit((), cls()) is not None), name
-    button(at, "add-PersonalizedPageRank").click().run()
-    before = draft(at).operators
-    for name, cls in OPERATORS.items():
-        assert button(at, f"add-{name}").disabled == (unfit(before, cls()) is not None), name
-    assert any("nothing before it finds any" in caption.value for caption in at.caption)
+def test_a_method_is_started_from_and_the_line_before_comes_back(own):
+    at = opened(line="EgoNetwork() >> SimplePaths()")
+    at.selectbox(key="build_start").set_value("lego-12").run()
+    assert repr(bench(at).line) == repr(catalogue()["lego-12"].line) and not button(at, "try_run").disabled
+    hear(at, {"do": "undo"})
+    assert bench(at).draft.text == "EgoNetwork() >> SimplePaths()"
 
 
-def test_forms_come_from_the_fields_and_change_the_line(own):
+def test_a_line_that_lacks_something_is_kept_and_cannot_be_run(own):
     at = opened(**{"from": "lego-12"})
-    assert not at.exception
-    key = draft(at).cards[0].key
-    number = next(n for n in at.number_input if n.key == f"{key}-keep")
-    assert (number.value, number.min, number.max) == (1000, 1, 1_000_000)
-    number.set_value(500).run()
-    assert draft(at).operators[0].keep == 500
-    assert "PersonalizedPageRank(keep=500)" in at.query_params["line"]
-    rank = draft(at).cards[2].key
-    model = next(s for s in at.selectbox if s.key == f"{rank}-model")
-    model.set_value("…").run()
-    next(t for t in at.text_input if t.key == f"{rank}-model-typed").set_value("prefilter(encoder, nobody, 3)").run()
-    assert any("nobody" in error.value for error in at.error)
-    assert button(at, "try_run").disabled
-    next(t for t in at.text_input if t.key == f"{rank}-model-typed").set_value("prefilter(bm25, choose, 8)").run()
-    assert draft(at).operators[2].model == "prefilter(bm25, choose, 8)"
+    hear(at, {"do": "remove", "key": bench(at).draft.bricks[0].key})
+    assert not at.exception and button(at, "try_run").disabled
+    assert "reads a subgraph" in drawn(bench(at), {})["bricks"][0]["fault"]
+    hear(at, {"do": "undo"})
     assert not button(at, "try_run").disabled
 
 
-def test_a_broken_line_says_why_and_can_be_undone(own):
-    at = opened(**{"from": "lego-12"})
-    first = draft(at).cards[0].key
-    button(at, f"{first}-remove").click().run()
-    assert any("reads a subgraph, and nothing before it extracts one" in error.value for error in at.error)
-    assert any("“Shortest paths”" in warning.value for warning in at.warning)
-    assert button(at, "try_run").disabled
-    button(at, "undo").click().run()
-    assert repr(draft(at).line()) == repr(catalogue()["lego-12"].line)
-    assert not at.error
-
-
-def test_cards_move(own):
-    at = opened(line="PersonalizedPageRank() >> ShortestPaths() >> Rank(keep=3)")
-    cards = [card.key for card in draft(at).cards]
-    button(at, f"{cards[2]}--1").click().run()
-    assert [card.key for card in draft(at).cards] == [cards[0], cards[2], cards[1]]
-    assert any("“Rank”" in error.value for error in at.error)
-    assert draft(at).operators[1].keep == 3
+def test_a_line_in_the_address_is_opened_though_it_lacks_something(own):
+    at = opened(line="ShortestPaths() >> Loop(body=...)")
+    assert not at.exception and not at.error
+    assert bench(at).draft.text == "ShortestPaths() >> Loop(body=...)"
 
 
 def test_a_line_in_the_address_that_cannot_be_read_is_a_sentence(own):
@@ -107,15 +84,21 @@ def test_a_line_in_the_address_that_cannot_be_read_is_a_sentence(own):
     assert "Nonsense" in at.error[0].value
 
 
+def test_an_address_that_only_comes_along_takes_nothing_back(own):
+    at = opened(line="EgoNetwork() >> SimplePaths()")
+    hear(at, {"do": "duplicate", "key": 2})  # while the browser still has the address of before
+    assert bench(at).draft.text == "EgoNetwork() >> SimplePaths() >> SimplePaths()"
+
+
 def test_save_and_delete(own):
     at = opened(line="EgoNetwork(hops=1) >> SimplePaths(hops=2)")
     at.text_input(key="keep_name").set_value("My *own* line")
-    next(b for b in at.button if b.label == "Save").click().run()
+    button(at, "keep-go").click().run()
     saved = catalogue()["own-my-own-line"]
     assert (saved.title, repr(saved.line)) == ("My *own* line", repr(parse_line("EgoNetwork(hops=1) >> SimplePaths(hops=2)")))
     assert any(label.startswith("My *own* line") for label in at.selectbox(key="build_start").options)  # without another visit
     at.text_input(key="keep_name").set_value("My own line")
-    next(b for b in at.button if b.label == "Save").click().run()
+    button(at, "keep-go").click().run()
     assert "already an instance" in at.error[0].value
     button(at, "delete-own-my-own-line").click().run()
     assert "own-my-own-line" not in catalogue()
@@ -134,8 +117,9 @@ def test_a_retriever_of_ones_own_is_chosen_by_its_name(own):
     )
     at = opened(line="OwnRetriever(name='other') >> Answer()")
     assert not at.exception and not at.error
-    chosen = next(s for s in at.selectbox if s.label == "Retriever")
-    assert (chosen.value, sorted(chosen.options)) == ("other", ["mine", "other"])
+    hear(at, {"do": "choose", "key": 1})
+    chosen = next(field for field in drawn(bench(at), {})["form"]["fields"] if field["label"] == "Retriever")
+    assert (chosen["value"], sorted(one["value"] for one in chosen["options"])) == ("other", ["mine", "other"])
 
 
 def test_a_line_is_tried_on_a_question(own):
@@ -162,13 +146,6 @@ def test_a_line_is_tried_on_a_question(own):
     assert "Did you mean" in at.error[0].value
 
 
-def test_adding_says_what_would_break_after_it():
-    draft = Draft([Card(OPERATORS["EgoNetwork"]()), Card(OPERATORS["Answer"](prompt="question-only"))])
-    assert draft.usual_place() == 1
-    assert draft.cannot_add(0, OPERATORS["Answer"](prompt="question-only")) is not None
-    assert draft.cannot_add(1, OPERATORS["ShortestPaths"]()) is None
-
-
 @pytest.mark.parametrize("cls", OPERATORS.values())
 def test_the_sentence_of_an_operator_holds_no_mark_of_code(cls):
     assert "`" not in sentence_of(cls())
@@ -180,15 +157,13 @@ def test_the_sentence_of_an_operator_names_its_values():
 
 def test_leaving_and_coming_back_keeps_the_line(own):
     at = opened(line="EgoNetwork(hops=1) >> SimplePaths(hops=2)")
-    key = draft(at).cards[1].key
-    next(n for n in at.number_input if n.key == f"{key}-hops").set_value(3).run()
+    hear(at, {"do": "set", "key": 2, "name": "hops", "value": 3})
     again = AppTest.from_file(PAGE, default_timeout=60)
-    again.session_state["draft"] = draft(at)
+    again.session_state["bench"] = bench(at)
     again.session_state["try_graph"] = "metaqa"  # what is left of a widget's state after other screens
     again.run()
     assert not again.exception
-    assert repr(draft(again).line()) == "EgoNetwork(hops=1) >> SimplePaths()"
-    assert next(n for n in again.number_input if n.key == f"{key}-hops").value == 3
+    assert repr(bench(again).line) == "EgoNetwork(hops=1) >> SimplePaths()"
 
 
 def test_every_operator_has_a_form(movies):

@@ -1,39 +1,44 @@
-"""A line with a branch on the Build screen: shown, told that it is no form, run and kept."""
-
-import pytest
-from streamlit.testing.v1 import AppTest
+"""A line with a branch on the Build screen: a brick with a row for each number of hops, each of which is edited as ever."""
 
 from core.instances.catalogue import catalogue
-from core.io.home import ROOT
 from core.operators.branch import Branch
+from pages.parts.build.drawn import drawn
 from pages.parts.compare.lanes import _swaps
+from tests.pages.build.test_build import bench, hear, opened, own  # noqa: F401
 
 
-@pytest.fixture
-def opened(monkeypatch, tmp_path):
-    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    at = AppTest.from_file(str(ROOT / "pages" / "build.py"), default_timeout=60)
-    at.query_params["from"] = "lego-14-by-hops"
-    return at.run()
+def test_a_branch_is_a_brick_that_holds_its_rows(own):  # noqa: F811
+    at = opened(**{"from": "lego-14-by-hops"})
+    assert not at.exception and not at.error
+    draft = bench(at).draft
+    assert repr(bench(at).line) == repr(catalogue()["lego-14-by-hops"].line)
+    shown = drawn(bench(at), {})["bricks"][2]
+    assert draft.bricks[2].cls is Branch and shown["branch"]
+    assert [(arm["label"], [brick["title"] for brick in arm["bricks"]]) for arm in shown["arms"]] == [
+        ("1 hop", ["Beam search"]),
+        ("else", ["Beam search"]),
+    ]
 
 
-def test_a_branch_is_shown_and_left_as_it_is(opened):
-    assert not opened.exception and not opened.error
-    draft = opened.session_state["draft"]
-    assert repr(draft.line()) == repr(catalogue()["lego-14-by-hops"].line)
-    assert isinstance(draft.operators[2], Branch)
-    told = [caption.value for caption in opened.caption]
-    assert any("1 → beam above the mean" in text and "not in a form" in text for text in told)
-    assert any(text.startswith("Operators that depend on the question") for text in told)
+def test_its_rows_are_edited_and_the_rest_of_the_line_as_ever(own):  # noqa: F811
+    at = opened(**{"from": "lego-14-by-hops"})
+    inner = bench(at).draft.bricks[2].arms["1"][0].key
+    hear(at, {"do": "set", "key": inner, "name": "width", "value": 5}, {"do": "set", "key": 2, "name": "keep", "value": 500})
+    text = repr(bench(at).line)
+    assert "arms={1: BeamSearch(width=5, fanout=32, prune='mean')}" in text and "PersonalizedPageRank(keep=500)" in text
+    hear(at, {"do": "remove", "key": 1})
+    told = [brick["fault"] for brick in drawn(bench(at), {})["bricks"]]
+    assert "a number of hops, and nothing before it predicts one" in told[1]
 
 
-def test_the_rest_of_such_a_line_is_edited_as_ever(opened):
-    draft = opened.session_state["draft"]
-    number = next(n for n in opened.number_input if n.key == f"{draft.cards[1].key}-keep")
-    number.set_value(500).run()
-    assert not opened.exception and "PersonalizedPageRank(keep=500) >> Branch(on='hops'" in opened.query_params["line"]
-    next(b for b in opened.button if b.key == f"{draft.cards[0].key}-remove").click().run()
-    assert any("reads a number of hops, and nothing before it predicts one" in error.value for error in opened.error)
+def test_rows_come_and_go(own):  # noqa: F811
+    at = opened(**{"from": "lego-14-by-hops"})
+    hear(at, {"do": "add-arm", "key": 3})
+    assert bench(at).line is None and list(bench(at).draft.bricks[2].arms) == ["1", "2", "otherwise"]
+    hear(at, {"do": "insert", "slot": "3.2.0", "name": "ShortestPaths"})
+    assert "2: ShortestPaths()" in repr(bench(at).line)
+    hear(at, {"do": "remove-arm", "key": 3, "name": "1"})
+    assert "1: " not in repr(bench(at).line)
 
 
 def test_what_may_stand_in_a_branch_s_place_finds_paths():

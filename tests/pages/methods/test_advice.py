@@ -7,6 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.io.home import ROOT
 from core.runtime.jobs import Job
+from core.types import Question
+from pages.parts.methods.advice import advice_data
 from pages.parts.shared.session import engine
 
 LANE = "PersonalizedPageRank(keep=900) >> ShortestPaths() >> Answer()"
@@ -44,10 +46,12 @@ def test_compare_suggests_and_changes_the_lane_when_pressed(opened):
 def test_build_suggests_for_the_question_that_is_tried(opened):
     at = opened("build", line=LANE)
     at.text_input(key="try_question").set_value("which person directed the movie Inception").run()
-    press(at)
-    assert not at.exception and at.session_state["draft"].cards[0].operator.keep == 200
-    at = opened("build", line="EgoNetwork() >> ShortestPaths() >> Answer()")
-    assert not [button for button in at.button if str(button.key).endswith("-advice")]
+    assert not at.exception
+    bench = at.session_state["bench"]
+    advice = advice_data(bench.draft.bricks[0].operator, Question("which person directed the movie Inception"))
+    assert (advice["name"], advice["value"], advice["button"]) == ("keep", 200, "Keep 200 nodes")
+    assert any("6 words, a name counted as one" in reason for reason in advice["reasons"])
+    assert advice_data(bench.draft.bricks[1].operator, Question("which person directed the movie Inception")) is None
 
 
 def test_without_a_question_nothing_is_suggested(opened):

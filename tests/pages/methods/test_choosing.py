@@ -35,7 +35,7 @@ def test_a_heading_is_no_start(movies):
     for choice, cards in (("# Baselines", 0), ("lego-14-mean", 3), ("# Baselines", 3)):
         at.selectbox(key="build_start").set_value(choice).run()
         assert not at.exception and at.selectbox(key="build_start").value is None
-        assert len(at.session_state["draft"].operators) == cards
+        assert len(at.session_state["bench"].draft.bricks) == cards
 
 
 def test_a_heading_in_the_address_is_no_method(movies):

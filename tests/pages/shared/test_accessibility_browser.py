@@ -10,7 +10,7 @@ pytestmark = pytest.mark.usefixtures("browser")
 PAGES = {
     "/?llm=0&lane=lego-1&lane=chain-ranking&q=which+person+directed+the+movie+Inception": ".lane[data-status=done]",
     "/?present=1": ".lane[data-status=done]",
-    "/build?from=lego-12": "text=Try it on a question",
+    "/build?from=lego-12": ".brick",
     "/texts": "text=Who reads the chunks",
     "/graphs": "h2",
     "/indexes": "h2",

@@ -1,0 +1,250 @@
+// A line of operators as bricks: what each does and what came of it, a palette of what fits at the chosen place, and the form of the
+// chosen brick. Python holds the line; what is pressed, typed or dropped here is said as one edit at a time.
+//
+// Data: {bricks: [brick], extra: [{title, at, outcome}], chosen: {key} | {slot}, slots: {slot: where}, palette, form, text, typed, trouble,
+//        as_text, undo, redo, who, done}
+//   brick: {key, title, stage, stage_words, words, given: [[label, value]], fault, outcome, moves: [slot], branch, arms: [{name, label, bricks}]}
+//   palette: {where, count, groups: [{title, stage, rows: [entry]}], more, others: [{why, titles}]}
+//   entry: {name, title, sentence, term, about: {text, reads, writes, used}, current, slots: [slot], bricks: [key]}
+//   form: {key, title, sentence, fields: [field], arms: [name] | null, advice}
+// Says: {who, edits: [{n, do, ...}]}. An edit is sent again until `done` has come up to its number, so that none is lost where several
+// come while the page is busy. What fits where is in the data; nothing here decides it.
+
+import { button, changed, el, setHidden, setText } from "../board/dom.js";
+import { Theme } from "../board/theme.js";
+import { Drag } from "./drag.js";
+import { BrickForm } from "./form.js";
+import { Palette } from "./palette.js";
+import { rowOf } from "./row.js";
+
+const LEAST_PANELS = 250; // pixels of height
+const benches = new WeakMap();
+
+export default function bricks({ data, parentElement, setTriggerValue }) {
+  let bench = benches.get(parentElement);
+  if (!bench) {
+    bench = new BenchView(parentElement);
+    benches.set(parentElement, bench);
+  }
+  bench.say = (said) => setTriggerValue("said", said);
+  bench.update(data ?? {});
+  return () => {
+    bench.destroy();
+    benches.delete(parentElement);
+  };
+}
+
+class BenchView {
+  constructor(root) {
+    this.root = root.getRootNode();
+    this.who = Math.random().toString(36).slice(2);
+    this.edits = [];
+    this.count = 0;
+    this.memo = {};
+    this.data = {};
+    this.undoButton = button("tool", "Undo", "", () => this.edit({ do: "undo" }));
+    this.redoButton = button("tool", "Redo", "", () => this.edit({ do: "redo" }));
+    this.undoButton.title = "Undo (Ctrl+Z)";
+    this.redoButton.title = "Redo (Ctrl+Y)";
+    this.textButton = button("tool", "As text", "", () => this.edit({ do: "as-text", on: !this.data.as_text }));
+    this.keys = el("p", "keys", "Arrows move, Enter opens, Delete removes, Alt+arrows shift, Ctrl+D copies. Drag to reorder.");
+    this.tools = el("div", "tools", this.undoButton, this.redoButton, this.textButton, this.keys);
+    this.text = el("textarea", "text");
+    Object.assign(this.text, { rows: 2, spellcheck: false });
+    this.text.setAttribute("aria-label", "The line as text");
+    this.take = button("tool take", "Take over", "", () => this.takeText());
+    this.textBox = el("div", "text-box", this.text, this.take);
+    this.trouble = el("p", "trouble");
+    this.trouble.setAttribute("role", "alert");
+    this.line = el("div", "row line");
+    this.line.setAttribute("role", "list");
+    this.line.setAttribute("aria-label", "The line, a brick a step");
+    this.palette = new Palette(this);
+    this.form = new BrickForm(this);
+    this.panels = el("div", "panels", this.palette.element, this.form.element);
+    this.announced = el("p", "sr-only");
+    this.announced.setAttribute("aria-live", "polite");
+    this.element = el("div", "hk", this.tools, this.textBox, this.trouble, this.line, this.panels, this.announced);
+    this.element.addEventListener("keydown", (event) => this.key(event));
+    root.append(this.element);
+    this.theme = new Theme(this.element, () => this.theme.read());
+    this.element.append(this.theme.probe);
+    this.drag = new Drag(this);
+    this.fit = () => this.fitPanels();
+    globalThis.addEventListener("resize", this.fit);
+    this.watch = new ResizeObserver(this.fit);
+    this.watch.observe(this.line);
+  }
+
+  update(data) {
+    this.data = data;
+    if (data.who === this.who) this.edits = this.edits.filter((edit) => edit.n > data.done);
+    this.element.setAttribute("aria-busy", String(this.edits.length > 0));
+    this.theme.read();
+    this.undoButton.disabled = !data.undo;
+    this.redoButton.disabled = !data.redo;
+    this.textButton.setAttribute("aria-pressed", String(Boolean(data.as_text)));
+    this.drawText();
+    this.drawLine();
+    this.palette.update(data.palette ?? { groups: [], others: [] }, data.chosen, data.slots ?? {});
+    this.form.update(data.form, this.palette.pointed);
+    setText(this.trouble, data.trouble);
+    setHidden(this.trouble, !data.trouble);
+    writeAddress(data.text);
+    if (this.follow && !this.edits.length) {
+      this.follow = false;
+      this.focusChosen();
+    }
+    this.fitPanels();
+  }
+
+  drawText() {
+    setHidden(this.textBox, !this.data.as_text);
+    const shown = this.data.typed ?? this.data.text ?? "";
+    if (changed(this.memo, "text", shown)) this.text.value = shown;
+  }
+
+  drawLine() {
+    const { bricks = [], chosen = {}, slots = {}, extra = [] } = this.data;
+    if (!changed(this.memo, "line", [bricks, chosen, slots, extra])) return;
+    const focused = this.root.activeElement?.dataset?.stop;
+    this.line.replaceChildren(...rowOf(this, bricks, "", extra));
+    this.line.classList.toggle("empty", !bricks.length);
+    this.line.classList.toggle("long", bricks.length > 9);
+    this.stops().forEach((stop) => { stop.tabIndex = -1; });
+    const now = this.chosenStop() ?? this.stops()[0];
+    if (now) now.tabIndex = 0;
+    if (focused) this.stops().find((stop) => stop.dataset.stop === focused)?.focus({ preventScroll: true });
+  }
+
+  // Everything that arrows go through, in the order of the line.
+  stops() {
+    return [...this.line.querySelectorAll("[data-stop]")];
+  }
+
+  chosenStop() {
+    const { key, slot } = this.data.chosen ?? {};
+    const name = key === undefined ? `slot ${slot}` : `brick ${key}`;
+    return this.stops().find((stop) => stop.dataset.stop === name);
+  }
+
+  focusChosen() {
+    const stop = this.chosenStop();
+    stop?.focus({ preventScroll: true });
+    stop?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  focusStop(stop) {
+    if (!stop) return;
+    for (const one of this.stops()) one.tabIndex = one === stop ? 0 : -1;
+    stop.focus();
+  }
+
+  edit(edit, follow = false) {
+    this.edits.push({ n: (this.count += 1), ...edit });
+    this.follow ||= follow;
+    this.element.setAttribute("aria-busy", "true");
+    this.say({ who: this.who, edits: this.edits });
+  }
+
+  choose(place, into) {
+    this.palette.begin(place);
+    this.edit({ do: "choose", ...place });
+    if (into === "palette") this.palette.search.focus();
+  }
+
+  takeText() {
+    this.edit({ do: "text", text: this.text.value });
+  }
+
+  announce(text) {
+    this.announced.textContent = text;
+  }
+
+  key(event) {
+    const typing = event.target.matches("input, textarea, select");
+    const command = event.ctrlKey || event.metaKey;
+    const letter = event.key.toLowerCase();
+    if (event.key === "Escape" && this.drag.active) return this.done(event, () => this.drag.cancel());
+    if (event.target === this.text) {
+      if (command && event.key === "Enter") this.done(event, () => this.takeText());
+      return;
+    }
+    if (command && !typing && (letter === "y" || (letter === "z" && event.shiftKey))) return this.done(event, () => this.edit({ do: "redo" }, true));
+    if (command && !typing && letter === "z") return this.done(event, () => this.edit({ do: "undo" }, true));
+    if (event.key === "Escape" && this.panels.contains(event.target)) return this.done(event, () => this.focusChosen());
+    if (this.palette.element.contains(event.target)) return this.palette.key(event);
+    if (this.line.contains(event.target)) this.lineKey(event);
+  }
+
+  lineKey(event) {
+    const stops = this.stops();
+    const at = stops.indexOf(event.target);
+    if (at < 0) return;
+    const back = ["ArrowLeft", "ArrowUp"].includes(event.key);
+    const forth = ["ArrowRight", "ArrowDown"].includes(event.key);
+    const key = event.target.dataset.stop.startsWith("brick ") ? Number(event.target.dataset.stop.slice(6)) : null;
+    if (back || forth) {
+      if (event.altKey && key !== null) this.done(event, () => this.shift(key, forth));
+      else if (!event.altKey) this.done(event, () => this.focusStop(stops[Math.max(0, Math.min(stops.length - 1, at + (forth ? 1 : -1)))]));
+    } else if (event.key === "Home" || event.key === "End") this.done(event, () => this.focusStop(stops.at(event.key === "Home" ? 0 : -1)));
+    else if ((event.key === "Delete" || event.key === "Backspace") && key !== null) this.done(event, () => this.edit({ do: "remove", key }, true));
+    else if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "d" && key !== null) this.done(event, () => this.edit({ do: "duplicate", key }, true));
+  }
+
+  // One place back or forth: the slots of the line are in its order, so the one before this brick and the one behind it are known.
+  shift(key, forth) {
+    const slots = this.stops().filter((stop) => stop.dataset.stop.startsWith("slot "));
+    const brick = this.line.querySelector(`[data-brick="${key}"]`);
+    const outside = slots.filter((slot) => !brick.contains(slot));
+    const behind = outside.filter((slot) => brick.compareDocumentPosition(slot) & Node.DOCUMENT_POSITION_FOLLOWING);
+    const before = outside.filter((slot) => brick.compareDocumentPosition(slot) & Node.DOCUMENT_POSITION_PRECEDING);
+    const target = forth ? behind[1] : before.at(-2);
+    if (target) this.edit({ do: "move", key, slot: target.dataset.stop.slice(5) }, true);
+  }
+
+  done(event, action) {
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  }
+
+  // The panels end where the window does, so that line, palette and form are on one screen.
+  fitPanels() {
+    const top = this.panels.getBoundingClientRect().top + scrolled(this.element);
+    const room = Math.max(LEAST_PANELS, globalThis.innerHeight - top - 14);
+    if (changed(this.memo, "room", Math.round(room))) this.element.style.setProperty("--room", `${Math.round(room)}px`);
+  }
+
+  destroy() {
+    globalThis.removeEventListener("resize", this.fit);
+    this.watch.disconnect();
+    this.theme.destroy();
+    this.drag.destroy();
+    this.element.remove();
+  }
+}
+
+// How far what holds an element was scrolled.
+function scrolled(element) {
+  let node = element;
+  let sum = 0;
+  while (node) {
+    sum += node.scrollTop ?? 0;
+    node = node.parentNode ?? node.host;
+  }
+  return sum;
+}
+
+// The line in the address, in place: an entry of its own for each edit would stand in the way of Back.
+function writeAddress(text) {
+  const { location, history } = globalThis;
+  if (!location.pathname.endsWith("/build")) return;
+  const query = new URLSearchParams(location.search);
+  const before = query.toString();
+  query.delete("from");
+  if (text) query.set("line", text);
+  else query.delete("line");
+  const after = query.toString();
+  if (after !== before) history.replaceState(history.state, "", `${location.pathname}${after && "?"}${after}`);
+}

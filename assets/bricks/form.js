@@ -1,0 +1,155 @@
+// The parameters of the chosen brick, a field each; where a step of the palette is pointed at, what that is.
+
+import { button, changed, el } from "../board/dom.js";
+
+const OTHER = "…"; // stands for an expression that is typed
+
+export class BrickForm {
+  constructor(bench) {
+    this.bench = bench;
+    this.memo = {};
+    this.element = el("section", "panel form");
+  }
+
+  // The form where a brick is chosen; else what is pointed at in the palette.
+  update(form, pointed) {
+    if (!changed(this.memo, "data", form ? [form] : [null, pointed?.name])) return;
+    const focused = this.bench.root.activeElement?.dataset?.field;
+    this.element.setAttribute("aria-label", form ? `Settings of ${form.title}` : "About the step");
+    this.element.replaceChildren(...(form ? this.settings(form) : this.about(pointed)));
+    if (focused) this.element.querySelector(`[data-field="${focused}"]`)?.focus({ preventScroll: true });
+  }
+
+  settings(form) {
+    const fields = el("div", "fields", ...form.fields.map((field) => this.field(form.key, field)));
+    const body = el("div", "scroll", el("p", "sentence", form.sentence), form.advice ? this.advice(form) : null, fields);
+    if (form.arms) body.append(this.branch(form));
+    if (!form.fields.length && !form.arms) body.append(el("p", "none", "It has nothing to set."));
+    return [el("div", "panel-head", el("h3", "", el("b", "", form.title))), body];
+  }
+
+  advice({ key, advice }) {
+    const box = el("details", "advice", el("summary", "", advice.title), ...advice.reasons.map((reason) => el("p", "", reason)));
+    if (advice.value !== null) box.append(button("tool", advice.button, "", () => this.bench.edit({ do: "set", key, name: advice.name, value: advice.value })));
+    return box;
+  }
+
+  branch(form) {
+    const box = el("div", "branch-tools", button("tool", "Add a row for more hops", "", () => this.bench.edit({ do: "add-arm", key: form.key })));
+    if (form.arms.length > 1)
+      for (const arm of form.arms) box.append(button("tool", `Remove the row for ${arm}`, "", () => this.bench.edit({ do: "remove-arm", key: form.key, name: arm })));
+    return box;
+  }
+
+  field(key, field) {
+    const set = (value) => this.bench.edit({ do: "set", key, name: field.name, value });
+    const id = `hk-${key}-${field.name}`;
+    const { control, more } = control_of(field, set, id);
+    const label = el("label", "", field.label);
+    label.htmlFor = id;
+    const differs = JSON.stringify(field.value) !== JSON.stringify(field.default);
+    const reset = differs ? button("reset", "↺", `Set ${field.label} back to ${field.default}`, () => set(field.default)) : null;
+    const help = el("p", "help", field.help);
+    help.id = `${id}-help`;
+    control.setAttribute("aria-describedby", help.id);
+    const box = el("div", `field ${field.kind}${differs ? " differs" : ""}`, el("div", "field-head", label, reset), control, more, help);
+    if (field.error) {
+      const error = el("p", "fault", field.error);
+      error.setAttribute("role", "alert");
+      control.setAttribute("aria-invalid", "true");
+      box.append(error);
+    }
+    return box;
+  }
+
+  about(entry) {
+    if (!entry) return [el("div", "scroll", el("p", "none", "Point at a step to read what it does. Click it, or drag it into the line: between two bricks, or over one to replace it."))];
+    const { text, reads, writes, used } = entry.about;
+    const facts = [["Reads", reads.join(", ") || "the question alone"], ["Gives", writes.join(", ") || "an answer"], ["In", used]];
+    const list = el("dl", "facts", ...facts.filter(([, value]) => value).map(([name, value]) => el("div", "", el("dt", "", name), el("dd", "", value))));
+    return [el("div", "panel-head", el("h3", "", el("b", "", entry.title)), el("code", "", entry.name)), el("div", "scroll", list, ...text.map((part) => el("p", "prose", part)))];
+  }
+}
+
+// The widget of a field, and what comes below it; `set` is called with a value of the parameter's own type, or with what was typed.
+function control_of(field, set, id) {
+  let control;
+  let more = null;
+  const shown = field.typed ?? field.value;
+  if (field.kind === "switch") {
+    control = el("input", "");
+    control.type = "checkbox";
+    control.checked = field.value;
+    control.addEventListener("change", () => set(control.checked));
+  } else if (field.kind === "choice" || field.kind === "model") {
+    control = el("select", "");
+    const known = field.options.some((one) => one.value === shown);
+    for (const one of field.options) control.append(option(one.value, one.words, one.value === shown));
+    if (field.kind === "model") {
+      control.append(option(OTHER, "another expression…", !known));
+      more = input(id, shown, field.label, (text) => set(text));
+      more.placeholder = "prefilter(encoder, choose, 32)";
+      more.hidden = known;
+    }
+    control.addEventListener("change", () => {
+      if (control.value !== OTHER) set(control.value);
+      else {
+        more.hidden = false;
+        more.focus();
+      }
+    });
+  } else {
+    control = input(id, shown, "", (text) => set(typed(field, text)));
+    if (field.kind !== "text") Object.assign(control, { inputMode: field.kind === "whole" ? "numeric" : "decimal" });
+    if (field.kind === "whole" || field.kind === "real") control.addEventListener("keydown", (event) => step(event, field, control, set));
+  }
+  control.id = id;
+  control.dataset.field = field.name;
+  return { control, more };
+}
+
+function option(value, words, selected) {
+  const made = el("option", "", words);
+  made.value = value;
+  made.selected = selected;
+  return made;
+}
+
+// A line of text that says what was typed once it is left, or at Enter.
+function input(id, value, label, say) {
+  const made = el("input", "");
+  made.type = "text";
+  made.value = String(value);
+  made.autocomplete = "off";
+  made.spellcheck = false;
+  if (label) {
+    made.setAttribute("aria-label", `${label}: expression`);
+    made.dataset.field = `${id} expression`;
+  }
+  let before = made.value;
+  const leave = () => {
+    if (made.value === before) return;
+    before = made.value;
+    say(made.value);
+  };
+  made.addEventListener("blur", leave);
+  made.addEventListener("keydown", (event) => event.key === "Enter" && leave());
+  return made;
+}
+
+// The arrows step a number up and down within its limits, one digit in ten of a fraction.
+function step(event, field, control, set) {
+  if (!["ArrowUp", "ArrowDown"].includes(event.key)) return;
+  event.preventDefault();
+  const by = field.kind === "whole" ? 1 : (field.high ?? 1) > 1 ? 1 : 0.05;
+  const now = Number(control.value) + (event.key === "ArrowUp" ? by : -by);
+  const inside = Math.max(field.low ?? -Infinity, Math.min(field.high ?? Infinity, now));
+  if (Number.isFinite(inside)) set(Number(inside.toFixed(6)));
+}
+
+// A number as the parameter's; what is none as it was typed, which Python refuses with the reason.
+function typed(field, text) {
+  const bare = text.replaceAll(",", "").trim();
+  if (field.kind === "text" || bare === "" || !Number.isFinite(Number(bare))) return text;
+  return Number(bare);
+}

@@ -1,0 +1,221 @@
+"""Edits of a draft: each is a value of its own, and `edit` gives the draft after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+from core.drafts.brick import OTHERWISE, Brick, Draft, new_brick, recounted
+from core.drafts.slots import Slot, place_of, row_at, slot_of, with_row
+from core.errors import BadParameter, nearest
+from core.operators import OPERATORS
+from core.operators.base import Operator
+from core.operators.branch import Branch
+from core.parameters import make, parameters
+
+MOST_BRICKS = 60  # of a draft, those inside others too
+STEPS_BACK = 100
+
+
+@dataclass(frozen=True)
+class Insert:
+    """A new operator in a slot."""
+
+    slot: Slot
+    name: str
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Another operator in a brick's place; a branch takes the brick into each of its arms."""
+
+    key: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Move:
+    """A brick in another slot, counted in the draft as it is before."""
+
+    key: int
+    slot: Slot
+
+
+@dataclass(frozen=True)
+class Remove:
+    """A brick taken out, with all that it holds."""
+
+    key: int
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """A copy of a brick behind it."""
+
+    key: int
+
+
+@dataclass(frozen=True)
+class Set:
+    """A parameter of a brick."""
+
+    key: int
+    name: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class AddArm:
+    """One more arm of a branch, for the next number of hops."""
+
+    key: int
+
+
+@dataclass(frozen=True)
+class RemoveArm:
+    """An arm of a branch taken out, with all that it holds; one for a number stays."""
+
+    key: int
+    arm: str
+
+
+Change = Insert | Replace | Move | Remove | Duplicate | Set | AddArm | RemoveArm
+
+
+def edit(draft: Draft, change: Change) -> Draft:
+    """The draft after a change; the same draft where what is to be changed is not there. Raises BadParameter for an operator or a parameter
+    that does not exist, a value that it cannot have, and for more bricks than a draft may have."""
+    if isinstance(change, Insert):
+        keys = count(draft.following)
+        return _counted(_put(draft, change.slot, new_brick(class_of(change.name), keys)), keys)
+    place, brick = place_of(draft, change.key), draft.find(change.key)
+    if place is None or brick is None:
+        return draft
+    if isinstance(change, Remove):
+        return with_row(draft, place, lambda row: tuple(one for one in row if one.key != change.key))
+    if isinstance(change, Duplicate):
+        keys = count(draft.following)
+        return _counted(_put(draft, replace(place, at=place.at + 1), recounted(brick, keys)), keys)
+    if isinstance(change, Move):
+        return _moved(draft, brick, place, change.slot)
+    if isinstance(change, Replace):
+        keys = count(draft.following)
+        return _counted(_instead(draft, place, brick, _replaced(brick, class_of(change.name), keys)), keys)
+    return _instead(draft, place, brick, _with_arm(brick, change) if isinstance(change, AddArm | RemoveArm) else _with_value(brick, change))
+
+
+def class_of(name: str) -> type[Operator]:
+    """The operator of that name, a branch among them. Raises BadParameter that names the nearest."""
+    if name == Branch.__name__:
+        return Branch
+    if name not in OPERATORS:
+        raise BadParameter(f"There is no operator “{name[:80]}”.{nearest(name, OPERATORS)}")
+    return OPERATORS[name]
+
+
+def _put(draft: Draft, slot: Slot, brick: Brick) -> Draft:
+    if row_at(draft, slot) is None:
+        return draft
+    return with_row(draft, slot, lambda row: (*row[: slot.at], brick, *row[slot.at :]))
+
+
+def _counted(draft: Draft, keys: Iterator[int]) -> Draft:
+    """The draft with the key that comes next. Raises BadParameter where it has become too large."""
+    if sum(1 for _ in draft.each()) > MOST_BRICKS:
+        raise BadParameter(f"A line has at most {MOST_BRICKS} steps.")
+    return replace(draft, following=next(keys))
+
+
+def _instead(draft: Draft, place: Slot, brick: Brick, other: Brick) -> Draft:
+    return with_row(draft, place, lambda row: tuple(other if one.key == brick.key else one for one in row))
+
+
+def _moved(draft: Draft, brick: Brick, place: Slot, to: Slot) -> Draft:
+    same_row = (place.owner, place.arm) == (to.owner, to.arm)
+    into_itself = to.owner in {one.key for one in brick.each()}
+    if into_itself or row_at(draft, to) is None or (same_row and to.at in (place.at, place.at + 1)):
+        return draft
+    without = with_row(draft, place, lambda row: tuple(one for one in row if one.key != brick.key))
+    return _put(without, replace(to, at=to.at - 1) if same_row and to.at > place.at else to, brick)
+
+
+def _replaced(brick: Brick, cls: type[Operator], keys: Iterator[int]) -> Brick:
+    if cls is brick.cls:
+        return brick
+    new = new_brick(cls, keys)
+    if cls is Branch and not brick.arms:
+        new = replace(new, arms={name: (recounted(brick, keys),) for name in new.arms})
+    return replace(new, key=brick.key)
+
+
+def _with_value(brick: Brick, change: Set) -> Brick:
+    known = [parameter.name for parameter in parameters(brick.cls)]
+    if change.name not in known:
+        raise BadParameter(f"{brick.cls.__name__} has no parameter “{change.name[:80]}”.{nearest(change.name, known)}")
+    given = {**brick.given, change.name: change.value}
+    if brick.arms:
+        changed = replace(brick, given=given)
+        if changed.operator is None and brick.operator is not None:
+            raise BadParameter(changed.lacks)
+        return changed
+    make(brick.cls, given)
+    return replace(brick, given=given)
+
+
+def _with_arm(brick: Brick, change: AddArm | RemoveArm) -> Brick:
+    if brick.cls is not Branch:
+        return brick
+    numbered = {name: row for name, row in brick.arms.items() if name != OTHERWISE}
+    if isinstance(change, AddArm):
+        numbered[str(max(map(int, numbered), default=0) + 1)] = ()
+    elif len(numbered) > 1:
+        numbered.pop(change.arm, None)
+    return replace(brick, arms={**numbered, OTHERWISE: brick.arms[OTHERWISE]})
+
+
+def change_of(message: Mapping[str, Any]) -> Change:
+    """The change that a message from a browser asks for. Raises BadParameter for one that asks for none."""
+    do, key, name = message.get("do"), message.get("key"), message.get("name")
+    place = message.get("slot")
+    slot = slot_of(place) if isinstance(place, str) else None
+    if do == "insert" and slot is not None and isinstance(name, str):
+        return Insert(slot, name)
+    if type(key) is int:
+        if do == "move" and slot is not None:
+            return Move(key, slot)
+        if do == "replace" and isinstance(name, str):
+            return Replace(key, name)
+        if do == "set" and isinstance(name, str):
+            return Set(key, name, message.get("value"))
+        if do == "remove-arm" and isinstance(name, str):
+            return RemoveArm(key, name)
+        if do == "remove":
+            return Remove(key)
+        if do == "duplicate":
+            return Duplicate(key)
+        if do == "add-arm":
+            return AddArm(key)
+    raise BadParameter("This is no change of a line.")
+
+
+@dataclass(frozen=True)
+class History:
+    """A draft with the way back and forth."""
+
+    now: Draft = Draft()
+    before: tuple[Draft, ...] = ()
+    after: tuple[Draft, ...] = ()
+
+    def then(self, draft: Draft) -> History:
+        """With a new draft; the same where nothing changed."""
+        return self if draft == self.now else History(draft, (*self.before, self.now)[-STEPS_BACK:])
+
+    def undo(self) -> History:
+        """One change back; the same where there is none."""
+        return History(self.before[-1], self.before[:-1], (self.now, *self.after)) if self.before else self
+
+    def redo(self) -> History:
+        """One change forth again; the same where there is none."""
+        return History(self.after[0], (*self.before, self.now), self.after[1:]) if self.after else self

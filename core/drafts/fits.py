@@ -1,0 +1,143 @@
+"""What fits where in a draft, and what each brick of it lacks, by what operators read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.drafts.brick import Brick, Bricks, Draft
+from core.drafts.edits import Change, Insert, Move, Replace, edit
+from core.drafts.slots import Slot, place_of, row_at, slots
+from core.operators import OPERATORS
+from core.operators.base import Operator, unfit
+from core.operators.branch import Branch
+from core.operators.combinator import Combinator
+
+CLASSES: Mapping[str, type[Operator]] = {**OPERATORS, Branch.__name__: Branch}  # what a draft can be made of, by name
+
+
+@dataclass(frozen=True)
+class _Unfinished:
+    """What stands for a brick that is no operator yet, so that only this brick is said to lack something: it writes what any brick in it
+    writes."""
+
+    writes: tuple[str, ...]
+    stage: str = "retrieve"
+
+
+def title_of(operator: Operator | type[Operator]) -> str:
+    """The operator's title as a heading."""
+    return operator.title[:1].upper() + operator.title[1:]
+
+
+def faults(draft: Draft) -> dict[int, str]:
+    """By key a sentence for each brick that lacks something where it is; empty for a draft whose line can be run."""
+    found: dict[int, str] = {}
+    _walk(draft.bricks, [], None, found)
+    return found
+
+
+def _walk(row: Bricks, before: list[Any], inside: Brick | None, found: dict[int, str]) -> None:
+    """Add the faults of a row behind the operators `before`, which what it holds joins."""
+    for brick in row:
+        reason = _refused(inside, brick)
+        for arm in brick.arms.values():
+            _walk(arm, list(before), brick, found)
+        operator = brick.operator
+        if reason is None and operator is not None:
+            reason = _said(unfit(before, operator), operator)
+        held = {one.key for one in brick.each()} - {brick.key}
+        if reason is None and operator is None:
+            reason = brick.lacks
+        if reason and not held & found.keys():  # else a brick in it says so already
+            found[brick.key] = reason
+        before.append(operator or _Unfinished(tuple(dict.fromkeys(field for one in brick.each() for field in _writes(one)))))
+
+
+def _writes(brick: Brick) -> tuple[str, ...]:
+    return brick.operator.writes if brick.operator is not None else ()
+
+
+def _refused(holder: Brick | None, brick: Brick) -> str | None:
+    """Why a brick may not be part of the one that holds it."""
+    if holder is None:
+        return None
+    cls: Any = holder.cls
+    operator = brick.operator or brick.cls.__new__(brick.cls)  # of which only the kind is looked at
+    one: Any = holder.operator or cls.__new__(cls)
+    try:
+        admitted = one.admits(operator)
+    except (AttributeError, IndexError):  # the stage of a branch that holds nothing
+        admitted = not issubclass(brick.cls, Combinator) or brick.cls.inside
+    return None if admitted else f"“{title_of(brick.cls)}” cannot be part of {cls.kind}."
+
+
+def _said(reason: str | None, operator: Operator) -> str | None:
+    """A reason with the operator's title in place of the name of its class."""
+    return None if reason is None else reason.replace(type(operator).__name__, f"“{title_of(operator)}”", 1)
+
+
+def misfit(draft: Draft, change: Change, before: Mapping[int, str] | None = None) -> str | None:
+    """Why a brick that is put somewhere does not fit there, or what it takes away from another one; None where it fits.
+
+    `before` are the faults of the draft as it is, where they are known.
+    """
+    before = faults(draft) if before is None else before
+    after = edit(draft, change)
+    new = faults(after)
+    if isinstance(change, Insert):
+        put = {key for key in range(draft.following, after.following)}
+    else:
+        put = {one.key for one in (after.find(change.key) or _nothing).each()} if isinstance(change, Replace | Move) else set()
+    own = next((new[key] for key in sorted(put) if key in new and not _open(after, key)), None)
+    return own or next((reason for key, reason in new.items() if key not in before and key not in put), None)
+
+
+_nothing = Brick(-1, Operator)
+
+
+def _open(draft: Draft, key: int) -> bool:
+    """Whether a brick only lacks what it is to hold, and fits where it is for the rest."""
+    brick = draft.find(key)
+    if brick is None or brick.operator is not None or any(brick.arms.values()):
+        return False
+    place = place_of(draft, key)
+    row = row_at(draft, place) if place is not None else None
+    assert place is not None and row is not None  # the brick is there
+    reads = (brick.given["on"],) if brick.cls is Branch else ()
+    written = {field for one in row[: place.at] for inner in one.each() for field in _writes(inner)}
+    return set(reads) <= written
+
+
+def offers(draft: Draft, place: Slot | int) -> dict[str, str | None]:
+    """For each operator by name why it does not fit in a slot, or in the place of the brick of that key; None where it fits."""
+    known = faults(draft)
+    put = (lambda name: Insert(place, name)) if isinstance(place, Slot) else (lambda name: Replace(place, name))
+    return {name: misfit(draft, put(name), known) for name in CLASSES}
+
+
+def slots_for(draft: Draft, name: str) -> tuple[Slot, ...]:
+    """The slots in which an operator fits."""
+    known = faults(draft)
+    return tuple(slot for slot in slots(draft) if misfit(draft, Insert(slot, name), known) is None)
+
+
+def bricks_for(draft: Draft, name: str) -> tuple[int, ...]:
+    """The keys of the bricks in whose place an operator fits."""
+    known = faults(draft)
+    return tuple(brick.key for brick in draft.each() if misfit(draft, Replace(brick.key, name), known) is None)
+
+
+def moves(draft: Draft, key: int) -> tuple[Slot, ...]:
+    """The slots to which a brick can be moved so that no brick lacks anything that it had."""
+    known = faults(draft)
+    return tuple(slot for slot in slots(draft) if edit(draft, Move(key, slot)) != draft and misfit(draft, Move(key, slot), known) is None)
+
+
+def usual_slot(draft: Draft) -> Slot:
+    """Where a brick is put unless a place is chosen: before the first that lacks something, before an answer, at the end."""
+    known = faults(draft)
+    broken: Iterable[int] = (at for at, brick in enumerate(draft.bricks) if any(one.key in known for one in brick.each()))
+    ends = bool(draft.bricks) and draft.bricks[-1].stage == "generate"
+    return Slot(next(iter(broken), len(draft.bricks) - ends))

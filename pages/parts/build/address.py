@@ -1,0 +1,40 @@
+"""The line of Build in the session and in the address."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.drafts import History
+from core.errors import BadParameter, HopscopeError
+from core.instances.catalogue import Instance, find
+from pages.parts.build.bench import Bench
+from pages.parts.shared.session import went_here
+from pages.parts.shared.text import plain
+
+LINE, FROM = "line", "from"
+
+
+def restore(known: dict[str, Instance]) -> Bench:
+    """The line of this session; an address that names a line or a method is loaded into it where the person went to it. An address that
+    only comes along may be one that was changed since."""
+    state = st.session_state
+    fresh = "bench" not in state
+    bench: Bench = state.setdefault("bench", Bench())
+    wanted = st.query_params.get(LINE) or st.query_params.get(FROM) or ""
+    if wanted and (fresh or went_here()) and wanted not in (bench.wanted, bench.draft.text):
+        _load(bench, wanted, known)
+        if fresh:
+            bench.history = History(bench.draft)  # there is nothing before it
+    bench.wanted, state.came = wanted, False
+    return bench
+
+
+def _load(bench: Bench, wanted: str, known: dict[str, Instance]) -> None:
+    """Take over what an address names; what stands in the way is said."""
+    try:
+        if wanted in known or "(" not in wanted:
+            bench.load(find(wanted, known).line)
+        else:
+            bench.read(wanted)
+    except (BadParameter, HopscopeError) as error:
+        st.error(plain(str(error)))

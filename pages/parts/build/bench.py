@@ -1,0 +1,137 @@
+"""The line that is put together on Build, as this session holds it, and what a message of the browser does to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.drafts import Draft, History, Slot, change_of, edit, faults
+from core.drafts.edits import Duplicate, Insert, Move, Remove, Replace, Set
+from core.drafts.fits import usual_slot
+from core.drafts.slots import place_of, row_at, slot_of
+from core.drafts.text import parse_draft
+from core.errors import BadParameter
+from core.operators.base import Line, Operator
+from core.parameters import Parameter, parameters
+
+LONGEST = 20_000  # letters of a text that is read as a line
+Check = Callable[[str, Parameter], None]
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why a change was not made: at the parameter `name` of the brick `key`, or in the text of the line, which stays as it was `typed`."""
+
+    sentence: str
+    key: int | None = None
+    name: str = ""
+    typed: str = ""
+
+
+@dataclass
+class Bench:
+    """The draft with its way back, the chosen brick (by key) or slot, and what of the browser's messages was done."""
+
+    history: History = field(default_factory=History)
+    picked: int | Slot | None = None
+    trouble: Trouble | None = None
+    as_text: bool = False
+    wanted: str = ""  # the line of the address that was taken over last
+    done: tuple[str, int] = ("", 0)  # the drawn component and the last of its messages that was done
+    changed: bool = False  # since the whole page was drawn
+
+    @property
+    def draft(self) -> Draft:
+        return self.history.now
+
+    @property
+    def chosen(self) -> int | Slot:
+        """The chosen brick or slot; the usual slot where none is, or what was chosen is not there any more."""
+        if isinstance(self.picked, Slot) and row_at(self.draft, self.picked) is not None:
+            return self.picked
+        if isinstance(self.picked, int) and self.draft.find(self.picked) is not None:
+            return self.picked
+        return usual_slot(self.draft)
+
+    @property
+    def line(self) -> Line | None:
+        """The line as it is; None where it cannot be run yet."""
+        return None if faults(self.draft) else self.draft.complete()
+
+    def load(self, line: Line) -> None:
+        """Take over a line in place of what is here."""
+        self._then(Draft.of(line))
+        self.picked = None
+
+    def read(self, text: str) -> None:
+        """Take over the line that a text writes, which need not be complete. Raises BadParameter where it is none."""
+        self._then(parse_draft(text[:LONGEST]))
+        self.picked = None
+
+    def put(self, key: int, operator: Operator) -> None:
+        """Give a brick the parameters of an operator of its class."""
+        draft = self.draft
+        for parameter in parameters(type(operator)):
+            draft = edit(draft, Set(key, parameter.name, getattr(operator, parameter.name)))
+        self._then(draft)
+
+    def hear(self, message: Mapping[str, Any], check: Check) -> bool:
+        """Do the edits of a message that were not done yet; whether there was one. `check` raises for a model that is not known."""
+        who, edits = str(message.get("who", ""))[:40], message.get("edits") or ()
+        before, last = self.done
+        last, did = (last if before == who else 0), False
+        for one in sorted((one for one in edits if isinstance(one, Mapping) and type(one.get("n")) is int), key=lambda one: one["n"]):
+            if one["n"] > last:
+                self._do(one, check)
+                last, did = one["n"], True
+        self.done = (who, last)
+        return did
+
+    def _do(self, message: Mapping[str, Any], check: Check) -> None:
+        """One edit; what stands in its way is `trouble`."""
+        do = message.get("do")
+        self.trouble = None
+        try:
+            if do == "choose":
+                self._choose(message)
+            elif do in ("undo", "redo"):
+                self.history = self.history.undo() if do == "undo" else self.history.redo()
+            elif do == "as-text":
+                self.as_text = bool(message.get("on"))
+            elif do == "text":
+                self.read(str(message.get("text", "")))
+            else:
+                self._change(message, check)
+        except BadParameter as error:
+            key, name = message.get("key"), str(message.get("name", ""))
+            typed = str(message.get("text", message.get("value", "")))[:LONGEST]
+            self.trouble = Trouble(str(error), key if do == "set" and type(key) is int else None, name, typed)
+
+    def _choose(self, message: Mapping[str, Any]) -> None:
+        key, slot = message.get("key"), message.get("slot")
+        self.picked = key if type(key) is int else slot_of(slot) if isinstance(slot, str) else None
+
+    def _change(self, message: Mapping[str, Any], check: Check) -> None:
+        change, draft = change_of(message), self.draft
+        if isinstance(change, Set):
+            _check(draft, change, check)
+        after = edit(draft, change)
+        if isinstance(change, Insert | Duplicate):
+            self.picked = draft.following
+        elif isinstance(change, Remove):
+            self.picked = place_of(draft, change.key) or self.picked
+        elif isinstance(change, Move | Replace):
+            self.picked = change.key
+        self._then(after)
+
+    def _then(self, draft: Draft) -> None:
+        self.history, self.trouble = self.history.then(draft), None
+
+
+def _check(draft: Draft, change: Set, check: Check) -> None:
+    """Raises BadParameter where a text that is to name models names one that is not known."""
+    brick = draft.find(change.key)
+    for parameter in parameters(brick.cls) if brick is not None else ():
+        if parameter.name == change.name and parameter.model and isinstance(change.value, str):
+            check(change.value, parameter)

@@ -1,0 +1,269 @@
+"""What the line of bricks shows, as plain data: bricks and slots, the palette of what fits, and the form of the chosen brick."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from core.drafts import Brick, Draft, Slot, faults, slots
+from core.drafts.brick import OTHERWISE
+from core.drafts.fits import CLASSES, bricks_for, moves, offers, slots_for, title_of
+from core.drafts.slots import LINE, row_at
+from core.instances.catalogue import published
+from core.operators.base import STAGES, Operator
+from core.operators.branch import Branch
+from core.parameters import parameters
+from pages.parts.build.bench import Bench
+from pages.parts.build.fields import fields
+from pages.parts.methods.forms import sentence_of
+
+STAGE_WORDS = {
+    "graph": "Begin at a graph of texts",
+    "convert": "Read the question",
+    "extract": "Take a part of the graph",
+    "filter": "Thin that part",
+    "retrieve": "Find paths or texts",
+    "refine": "Choose among what was found",
+    "read": "Answer from the graph",
+    "generate": "Answer with a language model",
+}
+SHORT = {
+    "graph": "Begin",
+    "convert": "Read the question",
+    "extract": "Take a part",
+    "filter": "Thin that part",
+    "retrieve": "Find",
+    "refine": "Choose",
+    "read": "Answer",
+    "generate": "Answer",
+}  # of a brick
+ARM_WORDS = {"body": "repeated, in this order", "first": "one search", "second": "another, from the same start", OTHERWISE: "else"}
+SHOWN = 4  # parameters that a brick shows
+BRANCH_SENTENCE = "The question's number of hops decides which of its rows runs."
+BRANCH_ABOUT = "Operators that depend on the question: those of the row for its number of hops, or those for all other questions."
+
+
+def drawn(
+    bench: Bench,
+    outcomes: Mapping[int, Mapping[str, Any]],
+    extra: Sequence[Mapping[str, Any]] = (),
+    advice: Callable[[Operator | None], dict[str, Any] | None] = lambda operator: None,
+) -> dict[str, Any]:
+    """The data of assets/bricks; see the head of bricks.js. `outcomes` has by key what came of a brick when the line was run, `extra` the
+    steps of the run that are no brick of the line; `advice` says what is suggested for the chosen one."""
+    draft, chosen = bench.draft, bench.chosen
+    known = faults(draft)
+    one = draft.find(chosen) if isinstance(chosen, int) else None
+    return {
+        "bricks": [_brick(draft, brick, known, outcomes) for brick in draft.bricks],
+        "extra": list(extra),
+        "chosen": {"slot": str(chosen)} if isinstance(chosen, Slot) else {"key": chosen},
+        "palette": _palette(draft, chosen),
+        "form": None if one is None else {**_form(one, bench), "advice": advice(one.operator)},
+        "slots": {str(slot): _slot_words(draft, slot) for slot in slots(draft)},
+        "text": draft.text,
+        "typed": bench.trouble.typed if bench.trouble is not None and bench.trouble.key is None else None,
+        "trouble": bench.trouble.sentence if bench.trouble is not None and bench.trouble.key is None else "",
+        "as_text": bench.as_text,
+        "undo": bool(bench.history.before),
+        "redo": bool(bench.history.after),
+        "who": bench.done[0],
+        "done": bench.done[1],
+    }
+
+
+def _form(brick: Brick, bench: Bench) -> dict[str, Any]:
+    return {"key": brick.key, "title": heading(brick), "sentence": sentence(brick), **fields(brick, bench.trouble)}
+
+
+def heading(brick: Brick) -> str:
+    """A brick's title."""
+    return title_of(brick.cls)
+
+
+def sentence(brick: Brick) -> str:
+    """What a brick does, with the values of its parameters where its description names them."""
+    if brick.cls is Branch:
+        return BRANCH_SENTENCE
+    return sentence_of(brick.operator if brick.operator is not None and not brick.arms else brick.cls())
+
+
+def _brick(draft: Draft, brick: Brick, known: Mapping[int, str], outcomes: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "key": brick.key,
+        "title": heading(brick),
+        "stage": brick.stage,
+        "stage_words": SHORT[brick.stage],
+        "words": words(brick),
+        "given": changed(brick),
+        "fault": known.get(brick.key, ""),
+        "outcome": outcomes.get(brick.key),
+        "moves": [str(slot) for slot in moves(draft, brick.key)],
+        "branch": brick.cls is Branch,
+        "arms": [
+            {"name": name, "label": _arm_words(name), "bricks": [_brick(draft, inner, known, outcomes) for inner in row]}
+            for name, row in brick.arms.items()
+        ],
+    }
+
+
+def words(brick: Brick) -> str:
+    """What a brick with its defaults does in a few words; empty where its title says as much, or what it holds."""
+    said = "" if brick.operator is None or brick.arms else brick.operator.words()
+    rest = said[len(brick.cls.title) :].lstrip(", ") if said.casefold().startswith(brick.cls.title.casefold()) else said
+    return said if rest[:1].isdigit() and rest.replace(",", "").isdigit() else rest
+
+
+def _arm_words(name: str) -> str:
+    return f"{name} {'hop' if name == '1' else 'hops'}" if name.isdecimal() else ARM_WORDS[name]
+
+
+def changed(brick: Brick) -> list[list[str]]:
+    """The parameters of a brick that differ from the default, the first few of them, each with its value."""
+    found = [(p.label, brick.given[p.name]) for p in parameters(brick.cls) if p.name in brick.given and brick.given[p.name] != p.default]
+    shown = [[label, value_words(value)] for label, value in found[:SHOWN]]
+    return shown + ([["", f"and {len(found) - SHOWN} more"]] if len(found) > SHOWN else [])
+
+
+def value_words(value: Any) -> str:
+    """A parameter's value as a person reads it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _slot_words(draft: Draft, slot: Slot) -> str:
+    """Where a slot is: `between PageRank and Rank`."""
+    row = row_at(draft, slot) or ()
+    holder = draft.find(slot.owner) if slot.owner != LINE else None
+    inside = "" if holder is None else f", in “{heading(holder)}”"
+    if not row:
+        return f"in “{heading(holder)}”, {_arm_words(slot.arm)}" if holder is not None else "first in the line"
+    if slot.at == 0:
+        return f"before {heading(row[0])}{inside}"
+    if slot.at == len(row):
+        return f"after {heading(row[-1])}{inside}"
+    return f"between {heading(row[slot.at - 1])} and {heading(row[slot.at])}{inside}"
+
+
+def _palette(draft: Draft, place: Slot | int) -> dict[str, Any]:
+    """What fits at the chosen place, by stage, and why the rest does not."""
+    reasons = offers(draft, place)
+    current = draft.find(place) if isinstance(place, int) else None
+    if current is not None:
+        reasons[current.cls.__name__] = None
+    fitting = [name for name, reason in reasons.items() if reason is None]
+    targets = _targets(draft, fitting)
+    groups = [
+        {
+            "title": STAGE_WORDS[stage],
+            "stage": stage,
+            "rows": [entry(name, current, targets) for name in fitting if stage_of(name) == stage],
+        }
+        for stage in _order(draft, place)
+    ]
+    others: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        if reason:
+            title = title_of(CLASSES[name])
+            own = f"“{title}” "
+            others.setdefault(reason.removeprefix(own) if reason.startswith(own) else f"then {reason}", []).append(title)
+    where = f"In the place of {heading(current)}" if current is not None else _capital(_slot_words(draft, place))  # type: ignore[arg-type]
+    return {
+        "where": where,
+        "count": len(fitting),
+        "groups": [group for group in groups if group["rows"]],
+        "more": len(reasons) - len(fitting),
+        "others": [{"why": why, "titles": titles} for why, titles in others.items()],
+    }
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _order(draft: Draft, place: Slot | int) -> list[str]:
+    """The stages, those first that come at this place of a line as a rule: from that of the step before to that of the step behind."""
+    if isinstance(place, int):
+        first = draft.find(place)
+        near = [first.stage] if first is not None else []
+    else:
+        row = row_at(draft, place) or ()
+        start = STAGES.index(row[place.at - 1].stage) if place.at else 0
+        end = STAGES.index(row[place.at].stage) if place.at < len(row) else len(STAGES) - 1
+        near = list(STAGES[start : end + 1])
+    return [*near, *(stage for stage in STAGES if stage not in near)]
+
+
+def stage_of(name: str) -> str:
+    """The stage under which the palette has an operator."""
+    cls: Any = CLASSES[name]
+    return "retrieve" if cls is Branch else cls.stage
+
+
+def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
+    """For each operator the slots that it may be dragged into, and the bricks that it may replace; found once for operators alike."""
+    found: dict[Any, dict[str, list[Any]]] = {}
+    return {
+        name: found.setdefault(alike, {})
+        or found[alike].update(slots=[str(slot) for slot in slots_for(draft, name)], bricks=list(bricks_for(draft, name)))
+        or found[alike]
+        for name in names
+        for alike in [_alike(name)]
+    }
+
+
+@cache
+def _alike(name: str) -> tuple[Any, ...]:
+    """What decides where an operator fits."""
+    cls = CLASSES[name]
+    if cls is Branch or "lines" in vars(cls):
+        return (name,)
+    one = cls()
+    return one.stage, one.reads, one.reads_any, one.writes
+
+
+def entry(name: str, current: Brick | None, targets: Mapping[str, Mapping[str, list[Any]]]) -> dict[str, Any]:
+    """An operator as the palette has it."""
+    cls = CLASSES[name]
+    return {
+        "name": name,
+        "title": title_of(cls),
+        "sentence": BRANCH_SENTENCE if cls is Branch else sentence_of(cls()),
+        "term": term(name),
+        "about": about(name),
+        "current": current is not None and current.cls is cls,
+        **targets[name],
+    }
+
+
+@cache
+def about(name: str) -> dict[str, Any]:
+    """What an operator is in more words: its description, what it reads and gives, and the methods of papers that have it."""
+    cls = CLASSES[name]
+    if cls is Branch:
+        return {"text": [BRANCH_ABOUT], "reads": ["hops"], "writes": [], "used": _used(name)}
+    paragraphs = [" ".join(part.split()).replace("`", "") for part in (inspect.getdoc(cls) or "").split(">>>")[0].split("\n\n")]
+    one: Operator = cls()
+    return {
+        "text": [part for part in paragraphs if part],
+        "reads": [*one.reads, *([" or ".join(one.reads_any)] if one.reads_any else [])],
+        "writes": list(one.writes),
+        "used": _used(name),
+    }
+
+
+def _used(name: str) -> str:
+    """The published methods that have an operator, the first few of them by name."""
+    found = [row.name for row in published().values() if any(type(one).__name__ == name for one in (*row.line, *row.line.parts()))]
+    return ", ".join(found[:4]) + (f" and {len(found) - 4} more" if len(found) > 4 else "")
+
+
+@cache
+def term(name: str) -> str:
+    """What the paper calls it, where the description begins to say so; else the first method of a paper that has it."""
+    return name

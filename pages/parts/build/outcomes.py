@@ -1,0 +1,91 @@
+"""What came of each brick when the line was run, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.diagnosis.step_outcomes import StepOutcome, step_outcomes, targets_of
+from core.diagnosis.targets import Target
+from core.drafts import Draft
+from core.engine import Comparison, Lane
+from core.graph.texts import hit_titles
+from core.operators import OPERATORS
+from core.runtime.jobs import CANCELLED, DONE, FAILED
+from core.types import State
+from pages.parts.shared.text import many
+
+NAMES = {
+    "nodes": ("node", "nodes"),
+    "entities": ("entity", "entities"),
+    "communities": ("community", "communities"),
+    "edges": ("edge", "edges"),
+    "paths": ("path", "paths"),
+    "chunks": ("passage", "passages"),
+    "relations": ("relation", "relations"),
+    "reports": ("report", "reports"),
+    "hops": ("hop", "hops"),
+    "chains": ("chain", "chains"),
+}
+ANSWERS = 4  # names of an answer that a brick shows
+LETTERS = 160  # of a language model's answer
+Shown = dict[str, Any]
+
+
+def outcomes(comparison: Comparison, draft: Draft) -> tuple[dict[int, Shown], list[Shown]]:
+    """What came of the bricks that are as they were when the line was run, by key, and the steps of the run that are no brick of it (a
+    reader that answers without a language model). Behind the first brick that was changed since nothing is shown."""
+    lane = comparison.lanes[0]
+    ran = lane.instance.line.operators
+    same = next((at for at, (brick, one) in enumerate(zip(draft.bricks, ran)) if repr(brick.operator) != repr(one)), len(ran))
+    reads = any(operator.stage == "read" for operator in ran)
+    known = targets_of(comparison)
+    found: dict[int, Shown] = {}
+    extra: list[Shown] = []
+    for state, step in zip(lane.states, step_outcomes(comparison, lane)):
+        said = _said(step, known, _answer(lane, state))
+        if state.trace[-1].stage == "read" and not reads:
+            extra.append({"title": _title(state), "at": len(found), "outcome": said})
+        elif len(found) < min(same, len(draft.bricks)):
+            found[draft.bricks[len(found)].key] = said
+    if len(found) < min(same, len(draft.bricks)) and lane.status != DONE:
+        ended = lane.status in (FAILED, CANCELLED)
+        found[draft.bricks[len(found)].key] = {"error": lane.error or "Cancelled."} if ended else {"running": lane.text or "At work"}
+    return found, extra if same == len(ran) == len(draft.bricks) else []
+
+
+def _title(state: State) -> str:
+    title = OPERATORS[state.trace[-1].operator].title
+    return title[:1].upper() + title[1:]
+
+
+def _said(step: StepOutcome, known: Sequence[Target], answer: str) -> Shown:
+    """One step as its brick shows it."""
+    counts = [many(count, *NAMES[what]) if what in NAMES else f"{count:,} {what}" for what, count in step.sizes.items()]
+    tokens = step.usage.tokens_in + step.usage.tokens_out
+    alive = None if step.alive is None or not known else len(step.alive)
+    what = ("gold passage" if known and known[0].kind == "passage" else "known answer") + ("" if len(known) == 1 else "s")
+    return {
+        "counts": " · ".join(counts),
+        "cost": f"{step.seconds:.2f} s" + (f" · {tokens:,} tokens" if step.usage.calls else ""),
+        "answer": answer,
+        "alive": alive,
+        "of": len(known),
+        "alive_words": "" if alive is None else f"{alive:,} of {len(known):,} {what} alive",
+        "lost": step.where or (f"{step.lost[0]} is lost" if step.lost else ""),
+        "lost_more": max(0, len(step.lost) - 1),
+        "notes": list(step.notes),
+    }
+
+
+def _answer(lane: Lane, state: State) -> str:
+    """What a step that answers says."""
+    stage = state.trace[-1].stage
+    if stage == "read" and state.reader is not None:
+        more = len(state.reader) - ANSWERS
+        return (
+            ", ".join(hit_titles(lane.graph, "node", state.reader[:ANSWERS])) + (f" and {more} more" if more > 0 else "")
+        ) or "no answer"
+    if stage == "read" and state.excerpt is not None:
+        return state.excerpt.text[:LETTERS]
+    return (state.answer or "")[:LETTERS] if stage == "generate" else ""

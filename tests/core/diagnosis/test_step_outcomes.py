@@ -1,0 +1,61 @@
+"""What came of each step of a lane, on the films graph, by hand."""
+
+from __future__ import annotations
+
+from core.comparison.comparing import Comparison, Lane
+from core.comparison.run import LaneRun
+from core.diagnosis.step_outcomes import step_outcomes
+from core.instances.catalogue import Instance
+from core.operators import EgoNetwork, GraphReader, Rank, ShortestPaths
+from core.operators.base import Line
+from core.sources import Ask, GraphSource
+from core.types import Question
+
+ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
+LINE = (EgoNetwork(hops=2), ShortestPaths(parallel=False), Rank(keep=1), GraphReader())  # paths to Ann, Drama, and Two by way of Ann
+
+
+def outcomes(kit, *answers, operators=LINE, retrieved=True):
+    """What came of the line on a question that starts at One."""
+    state, states = kit.state("One"), []
+    context = kit.context(encoder=kit.Table({ANN: 0.9, DRAMA: 0.5}))
+    question = Question("a question", answers=answers)
+    state = state.replace(question=question)
+    for operator in operators:
+        state = operator(state, context)
+        states.append(state)
+    ask = Ask(GraphSource("films", kit.graph), question, state.seeds, model=False)
+    lane = Lane(Instance("x", "x", Line(operators)), LaneRun(ask, Line(operators), context.environment, states=states), retrieved=retrieved)
+    return step_outcomes(Comparison(ask, [lane]), lane)
+
+
+def test_each_step_says_what_it_left_and_which_answers_are_alive(kit):
+    # Two hops around One lie all five nodes but 1999, with the four edges between them; the ranking keeps Ann alone, Drama was second.
+    ego, paths, rank, reader = outcomes(kit, "Ann", "Drama")
+    assert (ego.sizes, paths.sizes, rank.sizes) == ({"nodes": 4, "edges": 4}, {"paths": 3}, {"paths": 1})
+    assert [step.alive for step in (ego, paths, rank, reader)] == [("Ann", "Drama"), ("Ann", "Drama"), ("Ann",), ("Ann",)]
+    assert (rank.lost, rank.where) == (("Drama",), "Drama: place 2 of 3")
+    assert (reader.lost, reader.where) == ((), "")
+
+
+def test_the_nearest_of_several_lost_ones_is_said(kit):
+    rank = outcomes(kit, "Two", "Drama", "Ann")[2]
+    assert (rank.lost, rank.where) == (("Two", "Drama"), "Drama: place 2 of 3")
+
+
+def test_what_a_subgraph_leaves_out_is_lost_there(kit):
+    ego = outcomes(kit, "1999", "Ann", operators=LINE[:2])[0]
+    assert (ego.alive, ego.lost) == (("Ann",), ("1999",)) and ego.where.startswith("1999: ")
+
+
+def test_what_the_graph_has_not_was_never_alive(kit):
+    ego = outcomes(kit, "Nobody")[0]
+    assert (ego.alive, ego.lost, ego.where) == ((), ("Nobody",), "Nobody: not in the graph")
+
+
+def test_without_known_answers_nothing_is_alive_or_lost(kit):
+    assert {(step.alive, step.lost) for step in outcomes(kit)} == {(None, ())}
+
+
+def test_a_run_under_way_says_no_place_yet(kit):
+    assert outcomes(kit, "Drama", "Ann", retrieved=False)[2].where == ""

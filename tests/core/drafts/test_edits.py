@@ -1,0 +1,138 @@
+"""Edits of a draft, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.drafts.brick import Draft
+from core.drafts.edits import (
+    MOST_BRICKS,
+    AddArm,
+    Duplicate,
+    History,
+    Insert,
+    Move,
+    Remove,
+    RemoveArm,
+    Replace,
+    Set,
+    change_of,
+    edit,
+)
+from core.drafts.slots import Slot
+from core.drafts.text import parse_draft
+from core.errors import BadParameter
+
+LINE = "PersonalizedPageRank(keep=50) >> ShortestPaths() >> Rank(keep=3)"  # keys 1, 2, 3
+LOOP = "VectorNodes() >> Loop(body=ExpandNodes(keep=5) >> GraphRerank(), budget=50)"  # keys 1, 2 and in it 3, 4
+BRANCH = "PredictHops() >> Branch(on='hops', arms={1: EgoNetwork()}, otherwise=EgoNetwork(hops=3))"  # keys 1, 2 and in it 3, 4
+
+CHANGES = (
+    (LINE, Insert(Slot(1), "FilterSubgraph"), "PersonalizedPageRank(keep=50) >> FilterSubgraph() >> ShortestPaths() >> Rank(keep=3)"),
+    (LINE, Insert(Slot(3), "Answer"), LINE + " >> Answer()"),
+    (LINE, Insert(Slot(9), "Answer"), LINE),  # there is no such place
+    (LINE, Remove(2), "PersonalizedPageRank(keep=50) >> Rank(keep=3)"),
+    (LINE, Remove(9), LINE),
+    (LINE, Duplicate(3), LINE + " >> Rank(keep=3)"),
+    (LINE, Replace(1, "EgoNetwork"), "EgoNetwork() >> ShortestPaths() >> Rank(keep=3)"),
+    (LINE, Replace(3, "Rank"), LINE),  # it is one already, and keeps its parameters
+    (LINE, Move(1, Slot(3)), "ShortestPaths() >> Rank(keep=3) >> PersonalizedPageRank(keep=50)"),
+    (LINE, Move(3, Slot(0)), "Rank(keep=3) >> PersonalizedPageRank(keep=50) >> ShortestPaths()"),
+    (LINE, Move(2, Slot(2)), LINE),  # the slot behind it is where it is
+    (LINE, Set(3, "keep", 8), "PersonalizedPageRank(keep=50) >> ShortestPaths() >> Rank(keep=8)"),
+    (LINE, Set(1, "keep", 1000), "PersonalizedPageRank() >> ShortestPaths() >> Rank(keep=3)"),  # the default is not written
+    (LOOP, Insert(Slot(2, 2, "body"), "NeighbourNodes"), LOOP.replace("GraphRerank()", "GraphRerank() >> NeighbourNodes()")),
+    (LOOP, Remove(4), LOOP.replace(" >> GraphRerank()", "")),
+    (LOOP, Move(4, Slot(2)), "VectorNodes() >> Loop(body=ExpandNodes(keep=5), budget=50) >> GraphRerank()"),
+    (LOOP, Move(1, Slot(0, 2, "body")), "Loop(body=VectorNodes() >> ExpandNodes(keep=5) >> GraphRerank(), budget=50)"),
+    (LOOP, Move(2, Slot(0, 2, "body")), LOOP),  # not into itself
+    (LOOP, Set(2, "budget", 80), LOOP.replace("50", "80")),
+    (LOOP, Set(3, "keep", 7), LOOP.replace("keep=5", "keep=7")),
+    (LOOP, Duplicate(2), LOOP + " >> " + LOOP.split(" >> ", 1)[1]),
+    (BRANCH, AddArm(2), BRANCH.replace("EgoNetwork()}", "EgoNetwork(), 2: ...}")),
+    (BRANCH, RemoveArm(2, "1"), BRANCH),  # one for a number stays
+    (LINE, AddArm(1), LINE),  # no branch
+    (
+        "PredictHops() >> EgoNetwork(hops=1)",
+        Replace(2, "Branch"),
+        BRANCH.replace("EgoNetwork()", "EgoNetwork(hops=1)").replace("hops=3", "hops=1"),
+    ),
+    ("", Insert(Slot(0), "Branch"), "Branch(on='hops', arms={1: ...}, otherwise=...)"),
+)
+
+
+@pytest.mark.parametrize("before, change, after", CHANGES)
+def test_a_change_gives_the_line_worked_out_by_hand(before, change, after):
+    assert edit(parse_draft(before), change).text == after
+
+
+def test_the_last_brick_of_a_row_can_be_taken_out():
+    draft = edit(edit(parse_draft(LOOP), Remove(3)), Remove(4))
+    assert draft.text == "VectorNodes() >> Loop(body=..., budget=50)"
+    assert parse_draft(draft.text).text == draft.text and draft.complete() is None
+
+
+@pytest.mark.parametrize(
+    "change", [Set(3, "keep", 0), Set(3, "keep", "many"), Set(3, "kept", 3), Insert(Slot(0), "Nonsense"), Replace(1, "Rnak")]
+)
+def test_what_cannot_be_is_refused_with_a_sentence(change):
+    with pytest.raises(BadParameter):
+        edit(parse_draft(LINE), change)
+
+
+def test_keys_stay_and_new_ones_are_new():
+    draft = parse_draft(LINE)
+    assert [brick.key for brick in edit(draft, Move(3, Slot(0))).bricks] == [3, 1, 2]
+    assert [brick.key for brick in edit(draft, Insert(Slot(1), "FilterSubgraph")).bricks] == [1, 4, 2, 3]
+    assert edit(draft, Replace(2, "SimplePaths")).bricks[1].key == 2
+    copied = edit(parse_draft(LOOP), Duplicate(2))
+    keys = [brick.key for brick in copied.each()]
+    assert len(set(keys)) == len(keys) == 7
+
+
+def test_a_line_grows_to_a_limit():
+    draft = Draft()
+    for _ in range(MOST_BRICKS):
+        draft = edit(draft, Insert(Slot(0), "EgoNetwork"))
+    with pytest.raises(BadParameter, match="at most"):
+        edit(draft, Duplicate(1))
+
+
+def test_undo_and_redo():
+    one, two = parse_draft("EgoNetwork()"), parse_draft("EgoNetwork() >> SimplePaths()")
+    history = History().then(one).then(two)
+    assert history.then(two) == history  # nothing changed
+    assert history.undo().now == one and history.undo().undo().now == Draft()
+    assert history.undo().undo().undo() == history.undo().undo()
+    assert history.undo().redo() == history and history.redo() == history
+    assert history.undo().then(Draft()).after == ()  # another change takes the way forth away
+
+
+@pytest.mark.parametrize(
+    "message, change",
+    [
+        ({"do": "insert", "slot": "2", "name": "Rank"}, Insert(Slot(2), "Rank")),
+        ({"do": "move", "key": 3, "slot": "5.body.0"}, Move(3, Slot(0, 5, "body"))),
+        ({"do": "replace", "key": 3, "name": "Rank"}, Replace(3, "Rank")),
+        ({"do": "remove", "key": 3}, Remove(3)),
+        ({"do": "set", "key": 3, "name": "keep", "value": 8}, Set(3, "keep", 8)),
+        ({"do": "remove-arm", "key": 3, "name": "2"}, RemoveArm(3, "2")),
+    ],
+)
+def test_a_message_names_a_change(message, change):
+    assert change_of(message) == change
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {},
+        {"do": "remove"},
+        {"do": "remove", "key": "3"},
+        {"do": "insert", "slot": "x", "name": "Rank"},
+        {"do": "insert", "slot": "1.b.c.-1", "name": "A"},
+    ],
+)
+def test_a_message_that_names_none_is_refused(message):
+    with pytest.raises(BadParameter):
+        change_of(message)

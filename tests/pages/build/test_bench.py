@@ -1,0 +1,161 @@
+"""What messages of the browser do to the line of a session."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.drafts.slots import Slot
+from core.drafts.text import parse_draft
+from core.errors import BadParameter
+from core.operators.text import parse_line
+from pages.parts.build.bench import Bench
+from pages.parts.build.drawn import drawn
+
+LINE = "PersonalizedPageRank() >> ShortestPaths() >> Rank() >> Answer()"  # keys 1 to 4
+
+
+def bench(text: str = LINE) -> Bench:
+    made = Bench()
+    made.load(parse_line(text))
+    return made
+
+
+def known(text, parameter) -> None:
+    if "nobody" in text:
+        raise BadParameter("There is no model “nobody”.")
+
+
+def hear(one: Bench, *edits, who: str = "a") -> None:
+    one.hear({"who": who, "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)]}, known)
+
+
+def test_an_edit_is_done_once_though_it_is_sent_again():
+    one = bench()
+    edits = [{"n": 1, "do": "remove", "key": 3}, {"n": 2, "do": "duplicate", "key": 2}]
+    for sent in (edits[:1], edits, edits, edits[1:]):
+        one.hear({"who": "a", "edits": sent}, known)
+    assert one.draft.text == "PersonalizedPageRank() >> ShortestPaths() >> ShortestPaths() >> Answer()" and one.done == ("a", 2)
+
+
+def test_a_second_tab_or_a_page_drawn_anew_counts_from_one():
+    one = bench()
+    hear(one, {"do": "remove", "key": 4})
+    one.hear({"who": "b", "edits": [{"n": 1, "do": "remove", "key": 3}]}, known)
+    assert one.draft.text == "PersonalizedPageRank() >> ShortestPaths()"
+
+
+def test_what_was_put_is_chosen_and_what_was_taken_leaves_its_place():
+    one = bench()
+    assert one.chosen == Slot(3)  # before the answer
+    hear(one, {"do": "insert", "slot": "1", "name": "FilterSubgraph"})
+    assert one.chosen == 5
+    hear(one, {"do": "remove", "key": 5})
+    assert one.chosen == Slot(1)
+    hear(one, {"do": "duplicate", "key": 2})
+    assert one.chosen == one.draft.bricks[2].key
+    hear(one, {"do": "undo"}, {"do": "choose", "key": 1})
+    assert one.chosen == 1
+    hear(one, {"do": "remove", "key": 1}, {"do": "choose", "key": 1})
+    assert one.chosen == Slot(0)  # it is not there any more: before the first brick that lacks something
+
+
+def test_a_line_that_lacks_something_is_kept_and_cannot_be_run():
+    one = bench()
+    hear(one, {"do": "remove", "key": 1})
+    assert one.draft.text == "ShortestPaths() >> Rank() >> Answer()" and one.line is None
+    shown = drawn(one, {})["bricks"]
+    assert [bool(brick["fault"]) for brick in shown] == [True, False, False]
+    hear(one, {"do": "undo"})
+    assert repr(one.line) == LINE
+    hear(one, {"do": "redo"}, {"do": "redo"})
+    assert one.line is None
+
+
+@pytest.mark.parametrize(
+    "value, part", [("many", "whole number"), (0, "at least 1"), (True, "whole number"), (None, "whole number"), ([1], "whole number")]
+)
+def test_a_value_that_cannot_be_is_said_at_its_field_and_changes_nothing(value, part):
+    one = bench()
+    hear(one, {"do": "choose", "key": 3}, {"do": "set", "key": 3, "name": "keep", "value": value})
+    field = next(field for field in drawn(one, {})["form"]["fields"] if field["name"] == "keep")
+    assert part in field["error"] and field["typed"] == str(value) and field["value"] == 32
+    assert one.draft.text == LINE
+    hear(one, {"do": "set", "key": 3, "name": "keep", "value": 8})
+    assert one.trouble is None and "Rank(keep=8)" in one.draft.text
+
+
+def test_a_model_that_nobody_knows_is_said_at_its_field():
+    one = bench()
+    hear(one, {"do": "set", "key": 3, "name": "model", "value": "prefilter(encoder, nobody, 3)"})
+    assert "nobody" in one.trouble.sentence and one.draft.text == LINE
+    hear(one, {"do": "set", "key": 3, "name": "model", "value": "prefilter(bm25, choose, 8)"})
+    assert "Rank(model='prefilter(bm25, choose, 8)')" in one.draft.text
+
+
+def test_the_text_is_another_view_of_the_same_line():
+    one = bench()
+    hear(one, {"do": "as-text", "on": True}, {"do": "text", "text": "EgoNetwork(hops=1) >> SimplePaths()"})
+    assert [brick.given["hops"] for brick in one.draft.bricks] == [1, 3]
+    hear(one, {"do": "text", "text": "EgoNetwork(hops="})
+    shown = drawn(one, {})
+    assert shown["typed"] == "EgoNetwork(hops=" and shown["trouble"] and shown["text"] == "EgoNetwork(hops=1) >> SimplePaths()"
+    hear(one, {"do": "undo"})
+    assert one.draft.text == LINE and one.trouble is None
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"do": "set", "key": 99, "name": "keep", "value": 3},
+        {"do": "set", "key": 3, "name": "nothing", "value": 3},
+        {"do": "insert", "slot": "9.x.1", "name": "Rank"},
+        {"do": "insert", "slot": "1", "name": "__class__"},
+        {"do": "choose", "slot": "nowhere"},
+        {"do": "fly"},
+    ],
+)
+def test_a_message_that_means_nothing_changes_nothing(edit):
+    one = bench()
+    hear(one, edit)
+    assert one.draft.text == LINE
+    drawn(one, {})
+
+
+def test_the_palette_has_what_fits_and_says_why_the_rest_does_not():
+    shown = drawn(bench("EgoNetwork()"), {})["palette"]
+    names = [row["name"] for group in shown["groups"] for row in group["rows"]]
+    assert shown["count"] == len(names) and {"ShortestPaths", "FilterSubgraph"} <= set(names) and "Rank" not in names
+    assert shown["groups"][0]["stage"] == "extract"  # the stages that come behind it as a rule are the first
+    rank = next(one for one in shown["others"] if "Rank" in one["titles"])
+    assert rank["why"] == "reads paths, and nothing before it finds any." and "Answer" in rank["titles"]
+    assert shown["more"] == sum(len(one["titles"]) for one in shown["others"])
+
+
+def test_a_brick_shows_what_differs_from_the_default():
+    one = bench("PersonalizedPageRank(keep=2000, damping=0.5) >> ShortestPaths()")
+    first, second = drawn(one, {})["bricks"]
+    assert first["given"] == [["Nodes to keep", "2,000"], ["Damping", "0.5"]]
+    assert second["given"] == [] and second["words"] == ""
+
+
+def test_bricks_hold_bricks():
+    one = bench("SparseNodes() >> Loop(body=NeighbourNodes() >> SparseNodes(), budget=9)")
+    loop = drawn(one, {})["bricks"][1]
+    assert [inner["title"] for inner in loop["arms"][0]["bricks"]] == ["Neighbours", "Entities by words"]
+    assert loop["given"] == [["Nodes in all", "9"]]
+    hear(one, {"do": "insert", "slot": "2.body.2", "name": "NeighbourNodes"})
+    assert one.draft.text.count("NeighbourNodes()") == 2 and one.line is not None
+
+
+def test_every_draft_has_a_form_for_each_brick(movies):
+    from core.drafts.fits import CLASSES
+
+    for name in CLASSES:
+        one = Bench()
+        hear(one, {"do": "insert", "slot": "0", "name": name})
+        form = drawn(one, {})["form"]
+        assert form["title"] and all(field["kind"] for field in form["fields"]), name
+
+
+def test_a_hostile_text_stays_text():
+    assert parse_draft("OwnRetriever(name='<img src=x onerror=alert(1)>')").text.count("<img") == 1

@@ -1,0 +1,133 @@
+"""The line of bricks in a real browser: built by mouse and by keys, undone, run, and there again after a reload."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.server import open_page, settle
+
+pytestmark = pytest.mark.usefixtures("browser")
+TWELVE = "PersonalizedPageRank() >> ShortestPaths() >> Rank() >> Answer()"
+
+
+def opened(app: str, line: str = ""):
+    return open_page(f"{app}/build{'?line=' + line if line else ''}")
+
+
+def wait_for(page, *titles: str) -> None:
+    """Wait until the line is these bricks, and nothing is under way."""
+    expect(page.locator(".hk > .line .brick:not(.added) .name")).to_have_text(list(titles), timeout=60_000)
+    expect(page.locator(".hk[aria-busy=false]")).to_have_count(1)
+
+
+def line_in(page) -> str:
+    return parse_qs(urlparse(page.url).query).get("line", [""])[0]
+
+
+def drag(page, source, target) -> None:
+    source.scroll_into_view_if_needed()
+    one, other = source.bounding_box(), target.bounding_box()
+    page.mouse.move(one["x"] + one["width"] / 3, one["y"] + one["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(one["x"] + one["width"] / 3 + 12, one["y"] + one["height"] / 2 + 4, steps=3)
+    page.mouse.move(other["x"] + other["width"] / 2, other["y"] + other["height"] / 2, steps=6)
+    page.mouse.up()
+
+
+def test_a_method_is_built_from_nothing_by_keys_alone(app):
+    with opened(app) as page:
+        page.locator(".slot-button").first.wait_for(timeout=60_000)
+        settle(page)
+        page.locator(".slot-button").first.focus()
+        for number, words in enumerate(("personalised pagerank", "shortest paths from each", "one-shot", "the first 32 paths"), 1):
+            page.keyboard.press("Enter")  # the palette of the slot
+            page.keyboard.type(words)
+            page.keyboard.press("Enter")
+            expect(page.locator(".hk > .line > .brick")).to_have_count(number)
+            expect(page.locator(".brick.chosen .open")).to_be_focused()
+            page.keyboard.press("ArrowRight")
+        wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
+        assert line_in(page) == TWELVE
+
+
+def test_keys_move_copy_remove_and_take_back(app):
+    with opened(app, "PersonalizedPageRank() >> ShortestPaths() >> Rank()") as page:
+        wait_for(page, "PageRank", "Shortest paths", "Rank")
+        page.locator(".brick .open").nth(2).click()
+        wait_for(page, "PageRank", "Shortest paths", "Rank")
+        page.locator(".brick .open").nth(2).focus()
+        page.keyboard.press("Control+d")
+        wait_for(page, "PageRank", "Shortest paths", "Rank", "Rank")
+        page.keyboard.press("Alt+ArrowLeft")
+        page.keyboard.press("Delete")
+        wait_for(page, "PageRank", "Shortest paths", "Rank")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("Delete")
+        wait_for(page, "Shortest paths", "Rank")
+        expect(page.locator(".brick .fault")).to_have_text("“Shortest paths” reads a subgraph, and nothing before it extracts one.")
+        expect(page.get_by_role("button", name="Run")).to_be_disabled()
+        page.keyboard.press("Control+z")
+        wait_for(page, "PageRank", "Shortest paths", "Rank")
+        expect(page.get_by_role("button", name="Run")).to_be_enabled()
+        page.keyboard.press("Control+y")
+        wait_for(page, "Shortest paths", "Rank")
+
+
+def test_bricks_are_dragged_in_over_and_to_another_place(app):
+    with opened(app, "EgoNetwork() >> ShortestPaths() >> Answer()") as page:
+        wait_for(page, "Neighbourhood", "Shortest paths", "Answer")
+        settle(page)
+        drag(page, page.locator("[data-entry=Rank]"), page.locator("[data-slot='2']"))
+        wait_for(page, "Neighbourhood", "Shortest paths", "Rank", "Answer")
+        page.locator(".search").fill("personalised pagerank from the seeds")
+        drag(page, page.locator("[data-entry=PersonalizedPageRank]"), page.locator("[data-brick='1']"))
+        wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
+        drag(page, page.locator("[data-brick='2']"), page.locator("[data-slot='4']"))
+        wait_for(page, "PageRank", "Rank", "Answer", "Shortest paths")
+        page.locator(".tool", has_text="Undo").click()
+        wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
+        assert line_in(page) == TWELVE
+
+
+def test_it_is_run_and_changed_and_there_again_after_a_reload_and_another_page(app):
+    with opened(app, "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5)") as page:
+        wait_for(page, "Neighbourhood", "Shortest paths", "Rank")
+        settle(page)
+        page.get_by_role("button", name="Run").click()
+        expect(page.locator(".hk > .line > .brick .outcome .counts")).to_have_count(4, timeout=120_000)  # the graph reader's beside
+        settle(page)
+        page.locator(".brick .open").nth(2).click()
+        page.locator("[data-field=keep]").fill("7")
+        page.locator("[data-field=keep]").press("Enter")
+        expect(page.locator(".brick.chosen .given")).to_contain_text("keep 7")
+        expect(page.locator(".hk > .line > .brick .outcome .counts")).to_have_count(2)  # those before what was changed
+        page.locator("[data-field=keep]").fill("none")
+        page.locator("[data-field=keep]").press("Enter")
+        expect(page.locator(".field .fault")).to_contain_text("must be a whole number")
+        page.locator(".tool", has_text="As text").click()
+        expect(page.locator(".text")).to_have_value(
+            "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25', keep=7)".replace("()", "(hops=1)", 1)
+        )
+        page.reload()
+        wait_for(page, "Neighbourhood", "Shortest paths", "Rank")
+        expect(page.locator(".brick .given").last).to_contain_text("keep 7")
+        page.locator(".brick .mini.remove").first.click(force=True)
+        wait_for(page, "Shortest paths", "Rank")
+        page.get_by_role("link", name="Graphs").click()
+        page.wait_for_url("**/graphs*")
+        settle(page)
+        page.go_back()
+        wait_for(page, "Shortest paths", "Rank")
+        page.reload()
+        wait_for(page, "Shortest paths", "Rank")
+
+
+def test_a_hostile_name_is_drawn_as_text(app):
+    with opened(app, "OwnRetriever(name='<img src=x onerror=document.title=1>')") as page:
+        page.locator(".hk > .line > .brick .given b").first.wait_for(timeout=60_000)
+        assert page.locator(".hk img").count() == 0
