@@ -9,21 +9,21 @@ from core.instances.catalogue import KIND, OWN, Instance, delete, named, save
 from core.operators.base import Line
 from pages.parts.build.address import restore
 from pages.parts.build.bench import Bench
-from pages.parts.build.trying import asking, compare_link, try_it
+from pages.parts.build.trying import asking, compare_link, start_run, try_it
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.people import admit, barred, held, whose
 from pages.parts.shared.session import instances, said
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
 EMPTY = ""
-SAVED = "keep_saved"  # in the session: the title of a method just saved, shown once the whole page lists it
 
 
 def page() -> None:
     """Draw the screen."""
     known = instances()
     bench = restore(known)
-    head, question, work = st.container(key="build-head"), st.container(key="build-question"), st.container()
+    head, question, trouble, work = st.container(key="build-head"), st.container(key="build-question"), st.container(), st.container()
     with question:
         run = asking(bench)
     with head, st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -34,7 +34,10 @@ def page() -> None:
         with st.popover("Save", icon=":material/save:", key="keep-open"):
             keep(line, known)
     with work:
-        try_it(bench, known, run)
+        try_it(bench)
+    if run and line is not None:
+        with trouble:  # behind the line, which is drawn while a graph is opened
+            start_run(named(line, known))
 
 
 def start(known: dict[str, Instance], bench: Bench) -> None:
@@ -42,17 +45,17 @@ def start(known: dict[str, Instance], bench: Bench) -> None:
     names = {EMPTY: "an empty line"} | options(known)
 
     def load() -> None:
-        chosen = st.session_state.build_start
+        chosen = session.build_start
         if chosen is not None and not is_heading(chosen):
             bench.load(known[chosen].line if chosen else Line())
-        st.session_state.build_start = None
+        session.build_start = None
 
     now = named(bench.line, known) if bench.line is not None else None
     st.selectbox(
         "Start from",
         list(names),
         index=None,
-        key="build_start",
+        key=Session.build_start.name,
         format_func=names.__getitem__,
         on_change=load,
         placeholder=f"{now.label} · start from another method" if now is not None else "Start from a method, or an empty line",
@@ -68,9 +71,9 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
     if pressed and line is not None:
         saved = said(lambda: save(name, line))
         if saved is not None:
-            st.session_state[SAVED] = saved.title
+            session.build_saved = saved.title
             st.rerun()  # the list to start from is above and was drawn without it
-    if title := st.session_state.pop(SAVED, ""):
+    if title := Session.build_saved.take():
         st.toast(f"Saved “{plain(title)}”.", icon=":material/check:")
     if line is None:
         st.caption("A line can be saved once it can be run.")

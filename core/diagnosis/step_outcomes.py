@@ -8,9 +8,9 @@ from functools import reduce
 from operator import add
 
 from core.comparison.comparing import Comparison, Lane
-from core.diagnosis.causes import PHRASES
+from core.diagnosis.causes import PHRASES, Loss
 from core.diagnosis.funnel import funnel
-from core.diagnosis.losses import LaneStages, Loss, losses
+from core.diagnosis.losses import LaneStages, losses
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.passages import fates
@@ -80,14 +80,13 @@ def _places(comparison: Comparison, lane: Lane, states: Sequence[State], targets
     answers = [target.name for target in targets]
     ways = lost_paths(lane.graph, [states], answers, [by_model])[0] if answers else []
     found = losses(LaneStages(lane.graph, states, by_model), answers, dict(ways)) if states else ()
-    return {one.answer: place_words(one) for one in sorted(found, key=lambda one: (one.place is None, one.place or 0))}
+    return {one.name: place_words(one) for one in sorted(found, key=lambda one: (one.place is None, one.place or 0))}
 
 
 def place_words(loss: Loss) -> str:
     """Where a known answer was lost in a few words: its place where it has one, else the cause.
 
-    >>> from core.diagnosis.causes import Cause
-    >>> from core.diagnosis.losses import Loss
+    >>> from core.diagnosis.causes import Cause, Loss
     >>> from core.diagnosis.step_outcomes import place_words
     >>> place_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)), place_words(Loss("Don Cheadle", "paths", Cause.NO_WAY))
     ('place 41 of 1,317', 'no way there')

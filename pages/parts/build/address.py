@@ -9,6 +9,7 @@ from core.errors import BadParameter, HopscopeError
 from core.instances.catalogue import Instance, find
 from pages.parts.build.bench import Bench
 from pages.parts.shared.session import went_here
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 
 LINE, FROM = "line", "from"
@@ -17,15 +18,14 @@ LINE, FROM = "line", "from"
 def restore(known: dict[str, Instance]) -> Bench:
     """The line of this session; an address that names a line or a method is loaded into it where the person went to it. An address that
     only comes along may be one that was changed since."""
-    state = st.session_state
-    fresh = "bench" not in state
-    bench: Bench = state.setdefault("bench", Bench())
+    fresh = session.bench is None
+    bench = session.bench = session.bench or Bench()
     wanted = st.query_params.get(LINE) or st.query_params.get(FROM) or ""
     if wanted and (fresh or went_here()) and wanted not in (bench.wanted, bench.draft.text):
         _load(bench, wanted, known)
         if fresh:
             bench.history = History(bench.draft)  # there is nothing before it
-    bench.wanted, state.came = wanted, False
+    bench.wanted, session.came = wanted, False
     return bench
 
 

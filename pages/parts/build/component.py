@@ -9,9 +9,9 @@ from typing import Any
 import streamlit as st
 
 from pages.parts.shared.scripts import ASSETS, joined
+from pages.parts.shared.session_state import Session, session
 
 FOLDER = ASSETS / "bricks"
-KEY = "bricks"
 
 
 @cache
@@ -21,4 +21,4 @@ def _component():
 
 def bricks(data: dict[str, Any], take: Callable[[dict[str, Any]], None]) -> None:
     """Draw the line; `take` is handed what the browser says, before the next run of the page draws."""
-    _component()(key=KEY, data=data, on_said_change=lambda: take(st.session_state[KEY].get("said") or {}))
+    _component()(key=Session.bricks.name, data=data, on_said_change=lambda: take(session.bricks.get("said") or {}))

@@ -7,58 +7,62 @@ from typing import Any
 
 import streamlit as st
 
-from core.datasets import datasets
 from core.engine import Lane
+from core.errors import HopscopeError
+from core.graph.texts import hit_titles
 from core.instances.catalogue import Instance, named
 from core.operators import OPERATORS
 from core.operators.base import Line
 from core.results import paths_list, prompt_dict
 from core.runtime.jobs import Job
-from core.sources import GraphSource
+from core.sources import CorpusSource, GraphSource, Source
 from core.types import Question, Step
 from pages.parts.build.bench import Bench
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
 from pages.parts.build.outcomes import outcomes
 from pages.parts.compare.asking import known_question
+from pages.parts.compare.documents import prepared_corpus
 from pages.parts.compare.permalink import Link
 from pages.parts.methods.advice import advice_data, tried
 from pages.parts.methods.forms import check_expression
-from pages.parts.shared.session import engine, give_up, graph, graph_name, last_graph, said, waiter
+from pages.parts.shared.session import engine, give_up, graph, said, source, waiter
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
-BESIDE = "lego-12"  # the lane that Compare opens beside the own line
+BESIDE = {GraphSource.kind: "lego-12", CorpusSource.kind: "vanilla-rag"}  # the lane that Compare opens beside the own line
 
 
 def asking(bench: Bench) -> bool:
-    """Draw the question and Run; whether it was pressed."""
+    """Draw the question and Run, or Cancel while the line runs; whether Run was pressed."""
+    job = _job()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _question()
         st.toggle(
             "Ask the language model",
-            key="try_model",
+            key=Session.try_model.name,
             persist_state="session",
             help="Off, only the prompt is written and the graph reader answers, which is quicker.",
         )
+        if job is not None and not job.ended:
+            st.button("Cancel", key="try_cancel", icon=":material/stop_circle:", on_click=give_up, args=(job, "build"))
+            return False
         return st.button("Run", type="primary", icon=":material/play_arrow:", key="try_run", disabled=bench.line is None)
 
 
-def try_it(bench: Bench, known: Mapping[str, Instance], run: bool) -> None:
+def _job() -> Job | None:
+    return engine().jobs.get(session.try_job)
+
+
+def try_it(bench: Bench) -> None:
     """Draw the line, what came of each of its steps, and the results below."""
-    if run and bench.line is not None:
-        _start(named(bench.line, known))
-    job = engine().jobs.get(st.session_state.get("try_job", ""))
+    job = _job()
     running = job is not None and not job.ended
 
     def draw() -> None:
         _line(bench, job)
-        if job is None:
-            return
-        if running and not job.ended:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
-                st.button("Cancel", key="try_cancel", icon=":material/stop_circle:", on_click=give_up, args=(job, "build"))
-        _lane(job, job.comparison.lanes[0], bench)
+        if job is not None:
+            _lane(job, job.comparison.lanes[0], bench)
         if running and (job.ended or bench.changed):
             st.rerun()  # what is drawn above is of the line as well
 
@@ -78,62 +82,67 @@ def _line(bench: Bench, job: Job | None) -> None:
 
 def _same_question(job: Job) -> bool:
     asked = job.comparison.ask
-    return " ".join(st.session_state.get("try_question", "").split()) == asked.question.text and asked.source.name == graph_name()
+    return " ".join(session.try_question.split()) == " ".join(asked.question.text.split()) and asked.source == source()
 
 
 def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
     """The way to Compare, with this line and one to hold against it."""
-    lanes: tuple[str, ...] = ()
-    if line is not None:
-        spec = named(line, known).id
-        lanes = (spec, BESIDE) if spec != BESIDE else (spec,)
+    beside = BESIDE[source().kind]
+    spec = named(line, known).id if line is not None else beside
     link = Link(
-        question=st.session_state.get("try_question", ""),
-        lanes=lanes or (BESIDE,),
-        source=last_graph(),
-        model=st.session_state.get("try_model", False),
+        question=session.try_question, lanes=tuple(dict.fromkeys((spec, beside))), source=source(), model=session.try_model, typed=True
     )
     st.link_button(
         "Compare",
         link.address("./"),
         icon=":material/view_column:",
         disabled=line is None,
-        help="Opens this line beside No. 12 in a new tab; this screen stays as it is.",
+        help=f"Opens this line beside {known[beside].name} in a new tab; this screen stays as it is.",
     )
 
 
 def _question() -> None:
-    """The question's text; one of the graph's own set to begin with."""
-    state = st.session_state
-    dataset = datasets().get(graph_name())
-    sets = list(dataset.sets) if dataset is not None else []
-    if state.get("try_graph") != graph_name() or "try_question" not in state:
-        state.try_graph, state.try_question = graph_name(), dataset.draw(sets[0], 0).text if sets else ""
+    """The question's text; one of the source's own sets to begin with."""
+    on = source()
+    sets = list(on.sets)
+    if session.try_source != on:
+        session.try_source, session.try_question = on, _drawn(on, sets[0], 0) if sets else ""
 
     def draw() -> None:
-        state.try_draws = state.get("try_draws", 0) + 1
-        state.try_question = dataset.draw(sets[state.try_draws % len(sets)], state.try_draws).text
+        session.try_draws += 1
+        session.try_question = _drawn(on, sets[session.try_draws % len(sets)], session.try_draws)
 
     st.text_input(
         "Question",
-        key="try_question",
+        key=Session.try_question.name,
         persist_state="session",
-        placeholder="Ask about an entity of the graph",
+        placeholder="Ask a question of these documents" if on.documents else "Ask about an entity of the graph",
         label_visibility="collapsed",
     )
     if sets:
         st.button("Another", icon=":material/casino:", on_click=draw, key="try_draw", help="Draw another question of the set.")
 
 
-def _start(instance: Instance) -> None:
-    """Link the question and start the job."""
-    opened, text = graph(), st.session_state.try_question
+def _drawn(on: Source, set_name: str, seed: int) -> str:
+    """The text of a question of a set; nothing where the set cannot be read, as choosing it says why."""
+    try:
+        return on.draw(set_name, seed).text
+    except HopscopeError:
+        return ""
+
+
+def start_run(instance: Instance) -> None:
+    """Link the question and start the job, and draw the page anew; what stands in the way is said."""
+    on, text = source(), session.try_question
     question = known_question(text) or Question(text)
-    ask = said(lambda: engine().ask(GraphSource.of(opened), question, model=st.session_state.try_model))
-    if ask is None:
-        st.session_state.pop("try_job", None)
+    opened = said(lambda: CorpusSource.of(prepared_corpus(on.name))) if on.documents else GraphSource.of(graph())
+    ask = None if opened is None else said(lambda: engine().ask(opened, question, model=session.try_model))
+    job = None if ask is None else said(lambda: engine().compare(ask, [instance], waiter=waiter("build")))
+    if job is None:
+        del session.try_job
         return
-    st.session_state.try_job = said(lambda: engine().compare(ask, [instance], waiter=waiter("build"))).key
+    session.try_job = job.key
+    st.rerun()
 
 
 def _lane(job: Job, lane: Lane, bench: Bench) -> None:
@@ -144,7 +153,7 @@ def _lane(job: Job, lane: Lane, bench: Bench) -> None:
         st.error(plain(lane.error or job.error))
     if lane.status == "cancelled":
         st.info("Cancelled. What was done until then is below.", icon=":material/stop_circle:")
-    opened, state = job.comparison.graph, lane.state
+    opened, state = lane.graph, lane.state
     _answers(job, lane)
     if state.paths is not None:
         st.markdown(f"**Paths** · {len(state.paths):,} kept")
@@ -163,7 +172,8 @@ def _answers(job: Job, lane: Lane) -> None:
     """The graph reader's answer and the language model's, with the known answers where the set has some."""
     state, expected = lane.state, job.comparison.ask.question.answers
     for title, text in (
-        ("Graph reader", None if state.reader is None else ", ".join(job.comparison.graph.names(state.reader)) or "no answer"),
+        ("Graph reader", None if state.reader is None else ", ".join(hit_titles(lane.graph, "node", state.reader)) or "no answer"),
+        ("Nearest sentence", None if state.excerpt is None else state.excerpt.text),
         ("Language model", lane.answer or state.answer),
         ("Known answers", ", ".join(expected) or None),
     ):

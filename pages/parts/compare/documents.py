@@ -25,10 +25,10 @@ def ask_documents(reader: bool, model: bool) -> Any:
     name, text = source().name, " ".join(session.question.split())
     known = known_question(text) or Question(text)
     question = replace(known, answers=tuple(session.answers))
-    return engine().ask(CorpusSource.of(_prepared(name)), question, seed=session.seed, reader=reader, model=model)
+    return engine().ask(CorpusSource.of(prepared_corpus(name)), question, seed=session.seed, reader=reader, model=model)
 
 
-def _prepared(name: str) -> Corpus:
+def prepared_corpus(name: str) -> Corpus:
     """The corpus with the graph of its chunks made, which is shown with its progress where it takes a while."""
     corpus = open_corpus(name)
     key = f"chunks-{name}-{corpus.digest}"

@@ -26,7 +26,7 @@ from pages.parts.shared.session_state import USUAL, session
 from pages.parts.shared.text import plain
 
 ASKING = ("compare", "build")  # the pages that ask questions
-ASKS_CORPORA = "compare"  # the page that asks corpora as well
+USES_ADDRESS = "compare"  # the page whose address names the source
 
 
 def engine() -> Engine:
@@ -101,7 +101,7 @@ def chosen() -> Source:
 
 def source() -> Source:
     """What the page asks: what is chosen, or on a page that asks no corpus the graph chosen last."""
-    asks_it = session.page in ("", ASKS_CORPORA) or not chosen().documents
+    asks_it = session.page in ("", *ASKING) or not chosen().documents
     return chosen() if asks_it else last_graph()
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.errors import HopscopeError
     from core.runtime.jobs import Job
     from pages.parts.board.payload import Board
+    from pages.parts.build.bench import Bench
     from pages.parts.compare.permalink import Link
 
 USUAL = GraphSource("metaqa")  # what is chosen to begin with
@@ -124,7 +125,7 @@ class Cells(Keys[Any]):
 
 
 class Session:
-    """The keys of all pages; those of Build are on that page."""
+    """The keys of all pages."""
 
     __slots__ = ()  # so that a misspelt name is refused
 
@@ -252,7 +253,17 @@ class Session:
     model_added: Key[str] = Key("", "The title of the model that was added, said once.")
     try_jobs: Keys[str] = Keys("", "The job that tries a model, by kind of trial.")
     form_model: Keys[str | None] = Keys(None, "The model that is chosen in the form of an operator, by the key of its field.", "{}")
+
+    # Build
+    bench: Key[Bench | None] = Key(None, "The line that is put together, with the way back; made when Build is first opened.")
+    bricks: Widget[Any] = Widget(None, "What the browser says of the line: edits, and what is chosen.")
+    build_start: Widget[str | None] = Widget(None, "The method that is to be started from; emptied once it is taken over.")
+    build_saved: Key[str] = Key("", "The title of a method just saved, said once the whole page lists it.")
     try_question: Widget[str] = Widget("", "The question that Build tries a line on.")
+    try_source: Key[Source | None] = Key(None, "What `try_question` is asked of; another source brings a question of its own.")
+    try_draws: Key[int] = Key(0, "How many questions were drawn there: each draw gives another.")
+    try_model: Widget[bool] = Widget(False, "Whether a language model answers it.")
+    try_job: Key[str] = Key("", "The job that runs the line.")
 
     def submit(self) -> None:
         """Ask the question in the bar in this run, where there is one."""

@@ -10,11 +10,11 @@ from core.instances.catalogue import faults
 from core.io.home import cannot_save
 from core.sources import GraphSource, sources
 from pages.parts.shared.people import signed
-from pages.parts.shared.session import ASKS_CORPORA, USUAL, chosen, engine, last_graph, said
+from pages.parts.shared.session import USES_ADDRESS, USUAL, chosen, engine, last_graph, said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 
-ON_TRIPLES = ("build", "graphs", "indexes")  # pages that show a graph of triples, whatever is chosen
+ON_TRIPLES = ("graphs", "indexes")  # pages that show a graph of triples, whatever is chosen
 
 
 def sidebar() -> None:
@@ -72,7 +72,7 @@ def _begin_anew() -> None:
     """Another graph was chosen by hand: a question of the former one, and what was found there, are let go."""
     session.begin_anew()
     named = session.source.parameters if session.source != USUAL else {}
-    st.query_params.from_dict(named if session.page == ASKS_CORPORA else {})
+    st.query_params.from_dict(named if session.page == USES_ADDRESS else {})
 
 
 def _models() -> None:

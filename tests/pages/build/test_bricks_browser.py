@@ -46,7 +46,7 @@ def test_a_method_is_built_from_nothing_by_keys_alone(app):
             page.keyboard.press("Enter")  # the palette of the slot
             page.keyboard.type(words)
             page.keyboard.press("Enter")
-            expect(page.locator(".hk > .line > .brick")).to_have_count(number)
+            expect(page.locator(".hk > .line .brick")).to_have_count(number)
             expect(page.locator(".brick.chosen .open")).to_be_focused()
             page.keyboard.press("ArrowRight")
         wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
@@ -99,13 +99,13 @@ def test_it_is_run_and_changed_and_there_again_after_a_reload_and_another_page(a
         wait_for(page, "Neighbourhood", "Shortest paths", "Rank")
         settle(page)
         page.get_by_role("button", name="Run").click()
-        expect(page.locator(".hk > .line > .brick .outcome .counts")).to_have_count(4, timeout=120_000)  # the graph reader's beside
+        expect(page.locator(".hk > .line .brick .outcome .counts")).to_have_count(4, timeout=120_000)  # the graph reader's beside
         settle(page)
         page.locator(".brick .open").nth(2).click()
         page.locator("[data-field=keep]").fill("7")
         page.locator("[data-field=keep]").press("Enter")
         expect(page.locator(".brick.chosen .given")).to_contain_text("keep 7")
-        expect(page.locator(".hk > .line > .brick .outcome .counts")).to_have_count(2)  # those before what was changed
+        expect(page.locator(".hk > .line .brick .outcome .counts")).to_have_count(2)  # those before what was changed
         page.locator("[data-field=keep]").fill("none")
         page.locator("[data-field=keep]").press("Enter")
         expect(page.locator(".field .fault")).to_contain_text("must be a whole number")
@@ -129,5 +129,5 @@ def test_it_is_run_and_changed_and_there_again_after_a_reload_and_another_page(a
 
 def test_a_hostile_name_is_drawn_as_text(app):
     with opened(app, "OwnRetriever(name='<img src=x onerror=document.title=1>')") as page:
-        page.locator(".hk > .line > .brick .given b").first.wait_for(timeout=60_000)
+        page.locator(".hk > .line .brick .given b").first.wait_for(timeout=60_000)
         assert page.locator(".hk img").count() == 0

@@ -160,7 +160,7 @@ def test_leaving_and_coming_back_keeps_the_line(own):
     hear(at, {"do": "set", "key": 2, "name": "hops", "value": 3})
     again = AppTest.from_file(PAGE, default_timeout=60)
     again.session_state["bench"] = bench(at)
-    again.session_state["try_graph"] = "metaqa"  # what is left of a widget's state after other screens
+    again.session_state["try_source"] = GraphSource("metaqa")  # what is left of a widget's state after other screens
     again.run()
     assert not again.exception
     assert repr(bench(again).line) == "EgoNetwork(hops=1) >> SimplePaths()"
