@@ -67,8 +67,8 @@ def _outcome(steps: Sequence[Step], alive: tuple[str, ...] | None, lost: tuple[s
 
 def _alive(comparison: Comparison, lane: Lane, state: State, targets: tuple[Target, ...], by_model: bool) -> tuple[str, ...] | None:
     """The targets alive in the last stage that a state has reached."""
-    stages = [stage for stage in funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.kept) if not stage.aside]
-    return stages[-1].alive if stages else None
+    stages = funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.saved_alive)
+    return next((stage.alive for stage in reversed(stages) if not stage.bypassed), None)
 
 
 def _places(comparison: Comparison, lane: Lane, states: Sequence[State], targets: tuple[Target, ...], by_model: bool) -> dict[str, str]:
@@ -92,7 +92,8 @@ def place_words(loss: Loss) -> str:
     ('place 41 of 1,317', 'no way there')
     """
     if loss.place is not None:
-        return f"place {loss.place:,}" + (f" of {loss.of:,}" if loss.of is not None else f", {loss.kept:,} kept" if loss.kept else "")
+        behind = f" of {loss.of:,}" if loss.of is not None else f", {loss.retained:,} kept" if loss.retained else ""
+        return f"place {loss.place:,}{behind}"
     head = PHRASES[loss.cause].head.format(hop=loss.hop)
     return head[:1].lower() + head[1:]
 
