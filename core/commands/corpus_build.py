@@ -13,7 +13,7 @@ from core.builds.report import UNREADABLE, BuildReport
 from core.builds.run import EARLIER
 from core.builds.shipped import FACTS, NAME, builds_of, shipped, ships
 from core.builds.shipping import ship
-from core.commands.terminal import OK, bar, warn
+from core.commands.terminal import CONTINUE, OK, bar, warn
 from core.corpus import Corpus, open_corpus
 from core.errors import BadInput, ModelFailed, NothingRead
 from core.io.durations import span
@@ -82,7 +82,7 @@ def _build(options) -> int:
     except NothingRead:
         raise
     except (KeyboardInterrupt, ModelFailed):
-        print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
+        warn([CONTINUE])
         raise
     chunks = graph.columns.chunks
     print(f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in {span(sum(report.seconds.values()))}")

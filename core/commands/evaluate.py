@@ -22,9 +22,9 @@ from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import catalogue, find, one_for
 from core.lines import split
 
-EPILOG = """Every question is kept as it is done, in evaluations.sqlite of your Hopscope folder. The same command takes an unfinished
-run up where it stopped, tries failed questions again, and shows a finished one at once. After Ctrl-C the figures of what is done are
-printed and written, with how many questions they rest on. The exit code is 1 where an instance answered no question at all."""
+EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same command continues an unfinished run,
+tries failed questions again, and shows a finished run without running anything. After Ctrl-C the figures so far are printed and
+written, with the number of questions they rest on. The exit code is 1 where an instance answered no question at all."""
 
 
 def add(commands) -> None:
@@ -44,7 +44,7 @@ def add(commands) -> None:
         help="instances or lines of operators, separated by commas; the first is what the others are tested against",
     )
     evaluate.add_argument("--sample", default="200", metavar="N", help="questions drawn from each set, or all (default: 200)")
-    evaluate.add_argument("--seed", type=int, default=0, help="of the sample and of everything drawn by lot (default: 0)")
+    evaluate.add_argument("--seed", type=int, default=0, help="of the sample and of everything else drawn at random (default: 0)")
     evaluate.add_argument(
         "--graph", metavar="NAME", help="a graph's name or folder (default: the set's own; for a file without graphs, metaqa)"
     )
@@ -68,12 +68,12 @@ def add(commands) -> None:
         metavar="WHO",
         help="whether each sentence of an answer rests on what the prompt showed, by encoder, model, or both: encoder,model",
     )
-    evaluate.add_argument("--cold", action="store_true", help="share and remember nothing, so that seconds are each instance's own (slow)")
+    evaluate.add_argument("--cold", action="store_true", help="share and cache nothing, so that the seconds are each instance's own (slow)")
     evaluate.add_argument(
         "--metrics", default="", metavar="NAMES", help="metrics to show beside the usual ones, as path_hit@5,path_recall@5"
     )
     evaluate.add_argument("--json", action="store_true", help="print one JSON object")
-    evaluate.add_argument("--csv", metavar="FILE", help="write a row a question and instance; the summary goes to FILE-summary.csv")
+    evaluate.add_argument("--csv", metavar="FILE", help="write a row a question and instance; the summary is written to FILE-summary.csv")
     evaluate.add_argument("--latex", metavar="FILE", help="write the summary as a LaTeX table (booktabs)")
     evaluate.add_argument("--html", metavar="FILE", help="write a report that opens in a browser, without a network")
     evaluate.add_argument(
@@ -84,8 +84,8 @@ def add(commands) -> None:
     )
     add_workers(evaluate)
     taken = evaluate.add_mutually_exclusive_group()
-    taken.add_argument("--resume", action="store_true", help="take up an unfinished run of the same plan (the default)")
-    taken.add_argument("--again", action="store_true", help="begin anew; what the earlier run found is kept beside it")
+    taken.add_argument("--resume", action="store_true", help="continue an unfinished run with the same settings (the default)")
+    taken.add_argument("--again", action="store_true", help="start a new run; the earlier one stays saved as well")
     evaluate.set_defaults(run=run)
 
 

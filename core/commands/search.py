@@ -19,8 +19,8 @@ from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict, pl
 from core.instances.catalogue import catalogue, find, save
 from core.lines import split
 
-EPILOG = """Every line that was tried is saved in the folder searches of your Hopscope folder; the same command goes on from there, and with
-more --trials tries more lines. The exit code is 1 where no line keeps the budget."""
+EPILOG = """Each line that was tried is saved in the folder searches of your Hopscope folder; the same command continues from there, and
+with more --trials tries more lines. The exit code is 1 where no line is within the budget."""
 
 
 def add(commands) -> None:
@@ -32,7 +32,7 @@ def add(commands) -> None:
         "--unseen",
         default="",
         metavar="NAME",
-        help="question sets that what is found is held against published lines on; of one that is searched with other questions are taken",
+        help="question sets on which what is found is compared with published lines; questions that were searched with are left out",
     )
     search.add_argument("--unseen-sample", type=int, default=60, metavar="N", help="questions drawn from each unseen set (default: 60)")
     search.add_argument("--metric", default="", metavar="NAME", help="the quality (default: reader_hit@1; on documents passage_recall)")
@@ -54,9 +54,9 @@ def add(commands) -> None:
         "--calls", type=int, default=200, metavar="N", help="on documents with llm: how often language models may be asked (default: 200)"
     )
     search.add_argument(
-        "--against", default="", metavar="IDS", help="published lines to beat (default: Table 1's without a language model)"
+        "--against", default="", metavar="IDS", help="published lines to compare with (default: those of Table 1 without a language model)"
     )
-    search.add_argument("--save", default="", metavar="NAME", help="keep the best line within the budget as an instance of your own")
+    search.add_argument("--save", default="", metavar="NAME", help="save the best line within the budget as an instance of your own")
     search.add_argument("--json", action="store_true", help="print one JSON object")
     search.set_defaults(run=run)
 

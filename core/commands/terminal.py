@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,14 +11,18 @@ from core.errors import HopscopeError
 
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 """All went well; a part failed or a model was missing; the input was wrong; interrupted by Ctrl-C."""
+CONTINUE = "What is done is saved; run the same command again to continue."
+LINE_EVERY = 30.0  # seconds between two lines of progress where standard error is no terminal
 
 
 class bar:
-    """A progress bar on standard error, silent where that is no terminal: `with bar("…") as advanced: advanced(text, share)`."""
+    """A progress bar on standard error: `with bar("…") as advanced: advanced(text, share)`. Where that is no terminal, such as a log, it
+    is a line every `LINE_EVERY` seconds."""
 
     def __init__(self, text: str):
         from tqdm import tqdm
 
+        self._logs, self._printed, self._text = not sys.stderr.isatty(), time.monotonic(), ""
         self._bar = tqdm(total=1.0, desc=text, leave=False, disable=not sys.stderr.isatty(), bar_format="{desc} {bar} {percentage:3.0f}%")
 
     def __enter__(self):
@@ -27,9 +32,19 @@ class bar:
         self._bar.close()
 
     def _advanced(self, text: str, share: float | None = None) -> None:
+        if self._logs:
+            self._line(text, share)
+            return
         self._bar.set_description_str(text[:60], refresh=False)
         self._bar.n = share or 0.0
         self._bar.refresh()
+
+    def _line(self, text: str, share: float | None) -> None:
+        """Print how far it is, unless that was printed a moment ago."""
+        line = f"hopscope: {text}" if share is None else f"hopscope: {text} ({100 * share:.0f} %)"
+        if line != self._text and time.monotonic() - self._printed >= LINE_EVERY:
+            print(line, file=sys.stderr, flush=True)
+            self._text, self._printed = line, time.monotonic()
 
 
 def warn(sentences: Iterable[str]) -> None:
@@ -51,12 +66,12 @@ def watch(job) -> None:
 
 
 def finish(job) -> Any:
-    """Watch a job that keeps what it does until it ends; its result. Raises HopscopeError where it failed; Ctrl-C says that the
-    same command goes on."""
+    """Watch a job that keeps what it does until it ends; its result. Raises HopscopeError where it failed; Ctrl-C says how
+    to continue."""
     try:
         watch(job)
     except KeyboardInterrupt:
-        print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
+        warn([CONTINUE])
         raise
     if job.error:
         raise HopscopeError(job.error)

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from core.cli import FAILED, OK, WRONG, main
+from core.commands import terminal
 from core.graph.building.build import build
 
 QUESTION = "which person directed the movie Inception"
@@ -22,6 +23,24 @@ def told(capsys, *arguments: str) -> tuple[int, str, str]:
     code = main(arguments)
     out = capsys.readouterr()
     return code, out.out, out.err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "search"])
+def test_the_help_of_long_commands_is_in_plain_words(capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    words = set(re.findall(r"[a-z]+", capsys.readouterr().out.lower()))
+    assert not words & {"kept", "keeps", "goes", "anew", "lot", "beat"}
+
+
+def test_a_log_gets_a_line_of_progress_now_and_then(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    with terminal.bar("Starting") as advanced:
+        for text, share in (("1 of 4 lines", 0.25), ("2 of 4 lines", 0.5), ("2 of 4 lines", 0.5), ("Judging", None)):
+            now[0] += 0.6 * terminal.LINE_EVERY
+            advanced(text, share)
+    assert capsys.readouterr().err.splitlines() == ["hopscope: 2 of 4 lines (50 %)", "hopscope: Judging"]
 
 
 def test_ask_prints_one_object(movies, capsys):

@@ -72,7 +72,7 @@ def test_a_model_that_dies_is_a_sentence_and_what_was_read_is_kept(notes, capsys
 
     code, _, err = told(capsys, "build", "notes", "--graph", "rkg", "--yes", "--lanes", 1, models=Models(dies))
     assert code == FAILED and err.splitlines() == [
-        "hopscope: What is done is kept; the same command goes on from there.",
+        "hopscope: What is done is saved; run the same command again to continue.",
         "hopscope: The model died.",
     ]
     again = Models(met)

@@ -9,7 +9,8 @@ from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import State
 
-NODES = {"links": "documents", "passage": "passages"}  # of the kinds of graph in which they are no entities
+TREE = "summaries and passages"
+NODES = {"links": "documents", "passage": "passages", "tree": TREE, "tree-k": TREE}  # of kinds of graph in which they are no entities
 
 
 @dataclass(frozen=True, repr=False)

@@ -32,6 +32,10 @@ TERMS = re.compile(r"\b(PageRank|beam|BM25|TF-IDF|encoder|rerank(er)?|alpha|beta
             "Takes the nodes within 2 hops of the entities, finds the shortest paths, then retains the best 9 by the language model.",
         ),
         ("Answer(prompt='question-only')", "Answers from the question alone."),
+        (
+            "BuiltGraph(build='tree') >> EmbedQuery() >> VectorNodes(keep=4) >> AnswerFromPassages(form='context')",
+            "Searches the tree of summaries, then takes the 4 summaries and passages closest in meaning.",
+        ),
     ],
 )
 def test_a_line_is_said_in_everyday_words(line, sentence):

@@ -370,7 +370,7 @@ def test_interrupted_ends_cleanly_with_the_figures_of_what_is_done(kit, tmp_path
     process = started(command(kit, many(tmp_path, 3000), *more), home, 5)
     process.send_signal(signal.SIGINT)
     printed, said = process.communicate(timeout=120)
-    assert process.returncode == 130 and "Interrupted." in said and "the same command goes on" in said and "Traceback" not in said
+    assert process.returncode == 130 and "Interrupted." in said and "the same command again to continue" in said and "Traceback" not in said
     store = Store(home / "evaluations.sqlite")
     run = store.runs()[0]
     first = next(iter(run.spec["instances"]))["id"]
