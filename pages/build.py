@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import HopscopeError
-from core.instances.catalogue import KIND, OWN, Instance, delete, named, save
+from core.instances.catalogue import OWN, OWNED_AS, Instance, delete, named, save
 from core.operators.base import Line
 from pages.parts.build.address import restore
 from pages.parts.build.bench import Bench
@@ -82,8 +82,8 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
         st.caption("Nothing saved yet. What you save appears here, where a line is started from, and as a lane on Compare.")
     for instance in own:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):
-            st.text("  ·  ".join(filter(None, (instance.label, instance.line.words(), whose(KIND, instance.id)))), width="stretch")
-            how = held(barred(KIND, instance.id))
+            st.text("  ·  ".join(filter(None, (instance.label, instance.line.words(), whose(OWNED_AS, instance.id)))), width="stretch")
+            how = held(barred(OWNED_AS, instance.id))
             st.button(
                 "Delete",
                 key=f"delete-{instance.id}",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.case_adapter import comparison
 from core.cases import Case, delete, edit, export, get, tags, whole
-from core.cases.store import KIND
+from core.cases.store import OWNED_AS
 from core.corpus import corpora
 from core.datasets import datasets
 from core.errors import HopscopeError
@@ -69,7 +69,7 @@ def actions(case: Case) -> None:
     offer([case])
     if case.link and (case.link.get("corpus") in corpora() if "corpus" in case.link else case.graph in datasets()):
         st.page_link("pages/compare.py", label="Ask again", icon=":material/view_column:", query_params=dict(case.link))
-    how = held("" if case.example else barred(KIND, case.id))
+    how = held("" if case.example else barred(OWNED_AS, case.id))
     if not case.example:
         with st.popover("Notes and tags", icon=":material/edit_note:", **how):
             annotate(case)

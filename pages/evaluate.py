@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import HopscopeError
-from core.evaluation.runs.store import KIND
+from core.evaluation.runs.store import OWNED_AS
 from pages.parts.evaluate.evaluating import leave, progress, run_actions, runs
 from pages.parts.evaluate.figures import facts, figures
 from pages.parts.evaluate.form import new_run
@@ -56,7 +56,7 @@ def one_run(number: int) -> None:
             run_actions(run)
     with st.container(gap=None):
         st.subheader(plain(f"{many(len(run.spec['instances']), 'method')} on {run.spec['set']}"), anchor=False)
-        st.caption(plain(" · ".join(filter(None, (facts(run), whose(KIND, str(run.id)))))))
+        st.caption(plain(" · ".join(filter(None, (facts(run), whose(OWNED_AS, str(run.id)))))))
     progress(run)
     if run.done + run.failed:
         figures(run)

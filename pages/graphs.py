@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.datasets import dataset_of
-from core.datasets.own_graphs import KIND
+from core.datasets.own_graphs import OWNED_AS
 from pages.parts.graphs.shape import charts, counted, details, figures
 from pages.parts.graphs.upload import add_graph
 from pages.parts.graphs.upload_questions import add_questions
@@ -30,7 +30,7 @@ def page() -> None:
     with top:
         opened = graph()
         if known is not None and known.triples is None:
-            st.caption(plain(whose(KIND, known.name)))
+            st.caption(plain(whose(OWNED_AS, known.name)))
         figures(opened)
     with walking:
         walk(opened)

@@ -13,7 +13,7 @@ from core.errors import ModelUnavailable
 SEED, FITTED = 224, 0  # as RAPTOR's: of the mixtures that are compared, and of the one that is taken
 DIMENSIONS = 10
 SHARE = 0.1  # the least probability with which a vector belongs to a cluster of a mixture
-MOST = 49  # components of a mixture
+MAX_COMPONENTS = 49  # components of a mixture
 REGULARISATION = 1e-6  # added to each variance: scikit-learn's own, which RAPTOR leaves as it is
 LEARNT = 2000  # vectors from which a mixture is learnt
 ROUNDS = 10  # of balanced k-means
@@ -88,7 +88,7 @@ def _mixed(points: np.ndarray, check: Check) -> Clusters:
     learnt = points[:: -(-n // LEARNT)]
     different = len(np.unique(np.round(learnt, 6), axis=0))
     scores = []
-    for components in range(1, 1 + max(1, min(MOST, len(learnt) - 1, different))):
+    for components in range(1, 1 + max(1, min(MAX_COMPONENTS, len(learnt) - 1, different))):
         check()
         scores.append(GaussianMixture(components, reg_covar=REGULARISATION, random_state=SEED).fit(learnt).bic(learnt))
     best = GaussianMixture(1 + int(np.argmin(scores)), reg_covar=REGULARISATION, random_state=FITTED).fit(learnt)

@@ -11,7 +11,7 @@ from core.builds.base import BuildContext
 from core.io.home import home
 from core.io.rows import RowFile, Schema, by_key
 
-AT_ONCE = 500  # texts looked up, or encoded, together; what a kill costs at most
+BATCH_TEXTS = 500  # texts looked up, or encoded, together; what a kill costs at most
 SCHEMA = Schema("the vectors", ("create table vectors (key blob primary key, vector blob not null) without rowid",), again=True)
 
 
@@ -30,8 +30,8 @@ def halves(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
     keys = [hashlib.sha256(f"{signature}\n{text}".encode()).digest() for text in texts]
     found: dict[bytes, np.ndarray] = {}
     with rows.reading() as base:
-        for first in range(0, len(keys), AT_ONCE):
-            part = dict(zip(keys[first : first + AT_ONCE], texts[first : first + AT_ONCE]))
+        for first in range(0, len(keys), BATCH_TEXTS):
+            part = dict(zip(keys[first : first + BATCH_TEXTS], texts[first : first + BATCH_TEXTS]))
             found |= {key: np.frombuffer(data, np.float16) for key, data in by_key(base, "vectors", ("key", "vector"), part)}
             missing = [key for key in part if key not in found]
             if missing:

@@ -13,7 +13,7 @@ from core.io.plain import from_plain, to_plain
 from core.sharing import check_may_change, forget_owner, made
 from core.types import Question
 
-KIND = "rating"
+OWNED_AS = "rating"
 COLUMNS = ("question", "digest", "line", "answer", "up", "time")  # of the table; what else is told of a rating is one text in JSON
 
 
@@ -49,7 +49,7 @@ def rate(rating: Rating) -> None:
             "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)",
             (*row, json.dumps(about)),
         )
-        made(KIND, name)
+        made(OWNED_AS, name)
 
 
 def unrate(digest: str, question: str, line: str, answer: str) -> None:
@@ -59,14 +59,14 @@ def unrate(digest: str, question: str, line: str, answer: str) -> None:
         database.execute(
             "DELETE FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?", (digest, question, line, answer)
         )
-        forget_owner(KIND, name)
+        forget_owner(OWNED_AS, name)
 
 
 def _check(digest: str, question: str, line: str, answer: str) -> str:
     """The name of a rating as a thing that somebody owns. Raises NotAllowed where it is there and another person's."""
     name = hashlib.sha256(json.dumps([digest, question, line, answer]).encode()).hexdigest()[:32]
     if verdict(digest, question, line, answer) is not None:
-        check_may_change(KIND, name)
+        check_may_change(OWNED_AS, name)
     return name
 
 

@@ -17,7 +17,7 @@ from core.cases.case import LARGEST, LONGEST_LINK, Case, about, check_notes, che
 from core.cases.finished import thaw_finished
 from core.errors import BadInput, shorten
 
-KIND, VERSION = "hopscope-cases", 1
+FILE_KIND, VERSION = "hopscope-cases", 1
 EXTENSION = ".cases.gz"
 MOST_BYTES, MOST_CASES, MOST_TEXT = 64_000_000, 1_000, 256_000_000  # of a file, in it, and unpacked
 ID = re.compile(r"[0-9a-f]{12}")
@@ -27,7 +27,7 @@ def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
     """Cases with their comparisons, as `freeze_finished` gives them, as one file."""
     out = io.BytesIO()
     with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:
-        file.write(_line({"kind": KIND, "version": VERSION}))
+        file.write(_line({"kind": FILE_KIND, "version": VERSION}))
         for case, comparison in cases:
             fields = {name: getattr(case, name) for name in ("id", "created", "changed", "notes", "tags", "link")}
             file.write(_line({**fields, "comparison": comparison}))
@@ -40,7 +40,7 @@ def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
         raise BadInput(f"This file of {len(data) / 1e6:,.0f} MB is too large; cases of at most {MOST_BYTES / 1e6:,.0f} MB can be read.")
     lines = _lines(data)
     heading = next(lines, (1, None))[1]
-    if not isinstance(heading, Mapping) or heading.get("kind") != KIND:
+    if not isinstance(heading, Mapping) or heading.get("kind") != FILE_KIND:
         raise BadInput("This is not a file of cases exported from Hopscope.")
     if heading.get("version") != VERSION:
         version = shorten(repr(heading.get("version")), 20)

@@ -18,7 +18,7 @@ from core.errors import BadInput, shorten
 from core.io import digests
 from core.sharing import check_may_change, forget_owner, made
 
-KIND = "case"
+OWNED_AS = "case"
 COLUMNS = "id, created, changed, digest, about, link, notes, tags"
 
 
@@ -91,7 +91,7 @@ def delete(key: str) -> None:
     _own(key)
     with saved_cases().writing() as database:
         database.execute("DELETE FROM cases WHERE id = ?", (key,))
-    forget_owner(KIND, key)
+    forget_owner(OWNED_AS, key)
 
 
 def insert(database, case: Case, packed: bytes) -> None:
@@ -100,7 +100,7 @@ def insert(database, case: Case, packed: bytes) -> None:
     row = [case.id, case.created, case.changed, case.digest, digests.marked(description), dict(case.link), case.notes, case.tags, packed]
     row = [json.dumps(value) if isinstance(value, dict | tuple) else value for value in row]
     database.execute(f"INSERT INTO cases ({COLUMNS}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-    made(KIND, case.id)
+    made(OWNED_AS, case.id)
 
 
 def _case(row: tuple) -> Case:
@@ -148,7 +148,7 @@ def _own(key: str) -> Case:
     case = get(key)
     if case.example:
         raise BadInput("This case is an example that ships with Hopscope; duplicate it to change it.")
-    check_may_change(KIND, key)
+    check_may_change(OWNED_AS, key)
     return case
 
 

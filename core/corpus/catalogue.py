@@ -11,7 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path as FilePath
 
-from core.corpus.corpus import KIND, Asked, Corpus, write
+from core.corpus.corpus import OWNED_AS, Asked, Corpus, write
 from core.corpus.links import read_links
 from core.corpus.published import FORMATS, read
 from core.corpus.stored import META, locked
@@ -158,10 +158,10 @@ def remove_corpus(name: str) -> None:
     folder = corpora_folder() / name
     if not SAFE_NAME.fullmatch(name) or not folder.is_dir():
         raise BadInput(f"There is no corpus “{shorten(name)}” of your own.")
-    check_may_change(KIND, name)
+    check_may_change(OWNED_AS, name)
     with locked(folder):
         try:
-            remove(folder, lambda: forget_owner(KIND, name))
+            remove(folder, lambda: forget_owner(OWNED_AS, name))
         except OSError as error:
             raise StoreError(f"The corpus in {folder} cannot be removed: {error.strerror or error}.") from None
 

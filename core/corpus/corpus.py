@@ -20,7 +20,7 @@ from core.io import digests
 from core.sharing import check_may_change, made
 from core.types import Question
 
-KIND = "corpus"
+OWNED_AS = "corpus"
 Check = Callable[[], None]
 Asked = tuple[str, Sequence[Question]]  # a question set: its title and questions
 
@@ -203,7 +203,7 @@ class Corpus:
         if fixed and not self.own:
             raise BadInput(f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one of your own with these documents.")
         with stored.locked(self.folder, check):
-            check_may_change(KIND, self.name)
+            check_may_change(OWNED_AS, self.name)
             current = Corpus.open(self.folder)
             table, meta = change(current), stored.read_meta(self.folder)
             asked = current._questions | {name: tuple(questions) for name, (_, questions) in sets.items()}
@@ -248,8 +248,8 @@ def write(
     meta |= {"examples": list(examples), "sets": {name: known for name, (known, _) in asked.items()}, "own": own, "made_of": made_of}
     with stored.locked(folder, check):
         if own and (folder / stored.META).is_file():
-            check_may_change(KIND, folder.name)
+            check_may_change(OWNED_AS, folder.name)
         stored.put(folder, meta, table, {name: questions for name, (_, questions) in asked.items()}, links_table(links))
         if own:
-            made(KIND, folder.name)
+            made(OWNED_AS, folder.name)
     return Corpus.open(folder)

@@ -14,7 +14,7 @@ from core.io.files import lines
 
 COLUMNS = ("source", "target", "type", "count")
 HEADERS = {("from", "to"), ("source", "target"), ("head", "tail")}
-MOST = 1 << 32  # bytes of text that a file of links may hold
+MAX_BYTES = 1 << 32  # bytes of text that a file of links may hold
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,7 +33,7 @@ def read_links(file: FilePath) -> list[Link]:
     Raises BadInput, naming file and line, for a line that is none.
     """
     found = []
-    for number, line in lines(file, most=MOST):
+    for number, line in lines(file, most=MAX_BYTES):
         cells = line.rstrip("\r\n").split("\t")
         if number == 1 and tuple(cell.strip().casefold() for cell in cells[:2]) in HEADERS:
             continue

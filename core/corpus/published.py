@@ -14,7 +14,7 @@ from core.io.json_rows import json_rows
 from core.questions import GOLD, QuestionFile, read_file
 from core.types import Question
 
-MOST = 1 << 32  # bytes of text that a published file may hold
+MAX_BYTES = 1 << 32  # bytes of text that a published file may hold
 Sets = Mapping[str, FilePath | None]
 Read = tuple[list[Document], dict[str, QuestionFile]]
 
@@ -29,7 +29,7 @@ def hotpotqa(path: FilePath, sets: Sets) -> Read:
     """HotpotQA (Yang et al., EMNLP 2018): rows with `context`, lists of [title, sentences], and `supporting_facts`, lists of [title,
     sentence]. A paragraph is a document by its title, and the gold of a question are the titles of its supporting facts."""
     documents, questions = _Titled(path.name), []
-    for where, row in json_rows(path, most=MOST):
+    for where, row in json_rows(path, most=MAX_BYTES):
         with _row_errors(path, where):
             for title, sentences in row["context"]:
                 documents.add(title, "".join(sentences))
@@ -44,7 +44,7 @@ def passages(path: FilePath, sets: Sets) -> Read:
     """Rows with `title` and `text`, a document each by its title, as HippoRAG gives its corpora; questions are rows with `question`,
     `answer` or `answers` where they are known, and `gold_titles`."""
     documents = _Titled(path.name)
-    for where, row in json_rows(path, most=MOST):
+    for where, row in json_rows(path, most=MAX_BYTES):
         with _row_errors(path, where):
             documents.add(row["title"], row["text"])
     return documents.found, {name: _questions(file or path, name) for name, file in sets.items()}
@@ -54,7 +54,7 @@ def graphrag_bench(path: FilePath, sets: Sets) -> Read:
     """GraphRAG-Bench (Xiang et al., 2025): rows with `corpus_name` and `context`, a document each; questions with `answer` and `source`,
     the name of their document, which is their gold where the corpus has several."""
     documents = _Titled(path.name)
-    for where, row in json_rows(path, most=MOST):
+    for where, row in json_rows(path, most=MAX_BYTES):
         with _row_errors(path, where):
             documents.add(row["corpus_name"], row["context"])
     sourced = ["source"] if len(documents.found) > 1 else []
@@ -67,11 +67,11 @@ def beir(path: FilePath, sets: Sets) -> Read:
     A document without a text has its title for one. The questions of the set NAME are those judged there; their gold are the documents
     with a score above 0. A set may name its file of judgements; with no sets given, each file of judgements is one.
     """
-    rows = json_rows(_one(path, "corpus.jsonl"), most=MOST)
+    rows = json_rows(_one(path, "corpus.jsonl"), most=MAX_BYTES)
     documents = [_document(path, where, row) for where, row in rows]
     texts: dict[str, str] = {}
     for file in sorted(path.glob("queries*.jsonl*")):
-        for where, row in json_rows(file, most=MOST):
+        for where, row in json_rows(file, most=MAX_BYTES):
             with _row_errors(file, where):
                 id, text = str(row["_id"]), row["text"]
                 if texts.setdefault(id, text) != text:
@@ -83,7 +83,7 @@ def beir(path: FilePath, sets: Sets) -> Read:
 
 def book(path: FilePath, sets: Sets) -> Read:
     """One plain text, a document by its file's name; questions are rows with `question` and `answer` or `answers`."""
-    with opened(path, most=MOST) as source:
+    with opened(path, most=MAX_BYTES) as source:
         text = text_of(path.name, source.read())
     name = path.name.split(".")[0]
     return [Document(name, text, source=path.name)], {name: _questions(file or path, name) for name, file in sets.items()}
@@ -100,7 +100,7 @@ FORMATS: Mapping[str, Callable[[FilePath, Sets], Read]] = {
 
 def _questions(path: FilePath, name: str, *more: str) -> QuestionFile:
     """The questions of a file in any format, their gold documents under the usual keys or under `more` of them."""
-    return read_file(path, name, most=MOST, gold=(*GOLD, *more))
+    return read_file(path, name, most=MAX_BYTES, gold=(*GOLD, *more))
 
 
 class _row_errors:
@@ -152,7 +152,7 @@ def _document(path: FilePath, where: str, row: Mapping[str, Any]) -> Document:
 def _judged(file: FilePath, texts: Mapping[str, str]) -> QuestionFile:
     """The questions of a file of judgements: query, document and score a line, below a header or not."""
     gold: dict[str, list[str]] = {}
-    for number, line in lines(file, most=MOST):
+    for number, line in lines(file, most=MAX_BYTES):
         query, *rest = line.split("\t")
         if len(rest) != 2:
             raise BadInput(f"{file.name}, line {number}: expected query, document and score, separated by tabs; found “{shorten(line)}”.")

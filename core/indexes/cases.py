@@ -29,7 +29,7 @@ from core.types import Question
 
 OWN = "own"  # names a person's own solved questions among the sources
 DRAW = 0  # seed of the draw from a set, so that the same cases serve every run
-AT_ONCE = 64  # cases written together; what is written survives a cancel
+BATCH_CASES = 64  # cases written together; what is written survives a cancel
 HELD = 8
 SHELF = "solved questions"  # where those read are kept on their graph
 COLUMNS = ("key", "masked", "chains", "fit", "vector")
@@ -171,9 +171,9 @@ def _solved(graph: Graph, encoder, file: Path, questions: Sequence[Question], st
     with saved.reading() as store:
         known = {row[0]: row for row in rows_by_key(store, "cases", COLUMNS, by_key)}
         missing = [key for key in by_key if key not in known]
-        for at in range(0, len(missing), AT_ONCE):
+        for at in range(0, len(missing), BATCH_CASES):
             progress(f"Solving known questions: {at:,} of {len(missing):,}", at / len(missing))
-            fresh = list(_solve(graph, encoder, {key: by_key[key] for key in missing[at : at + AT_ONCE]}, steps, direction, check))
+            fresh = list(_solve(graph, encoder, {key: by_key[key] for key in missing[at : at + BATCH_CASES]}, steps, direction, check))
             saved.save("cases", fresh, database=store)
             known |= {row[0]: row for row in fresh}
     rows = [known[key] for key in by_key if key in known]

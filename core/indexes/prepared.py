@@ -21,7 +21,7 @@ from core.runtime.jobs import Job, Jobs
 from core.sharing import check_administrator, check_may_change, forget_owner, made
 
 READY, PARTLY, OTHER, ABSENT, DAMAGED = "ready", "partly there", "for another setting", "not built", "damaged"
-KIND = "index"
+OWNED_AS = "index"
 SETTLED = 600.0  # seconds after which a file that was never put in place is one that a killed process left
 
 
@@ -137,11 +137,11 @@ def start(jobs: Jobs, graph: Graph, kind: Kind, env: Environment, anew: bool = F
     that would make another person's anew; what is not all there may be completed by all."""
     there = any(kind.owns(path.name) for path in entries(index_folder(graph)))
     if there and (anew or not kind.adds):
-        check_may_change(KIND, key(graph, kind))
+        check_may_change(OWNED_AS, key(graph, kind))
 
     def work(job: Job) -> None:
         if not there:
-            made(KIND, key(graph, kind))
+            made(OWNED_AS, key(graph, kind))
         if anew and kind.adds:
             _remove(graph, kind)
         job.tell("Beginning", None)
@@ -160,11 +160,11 @@ def building(jobs: Jobs, graph: Graph, kind: Kind) -> Job | None:
 def delete(jobs: Jobs, graph: Graph, kind: Kind) -> None:
     """Deletes every file of a kind. Raises StoreError while it is built, here or by another process, or read by a question, and
     NotAllowed where it is another person's."""
-    check_may_change(KIND, key(graph, kind))
+    check_may_change(OWNED_AS, key(graph, kind))
     if building(jobs, graph, kind):
         raise StoreError(f"“{kind.title}” is being built; cancel that first.")
     _remove(graph, kind)
-    forget_owner(KIND, key(graph, kind))
+    forget_owner(OWNED_AS, key(graph, kind))
 
 
 def _remove(graph: Graph, kind: Kind) -> None:

@@ -30,7 +30,7 @@ FLAT_UP_TO = 200_000  # vectors that are all looked at: 20 ms and 0.3 GB
 LINKS, BUILDING, SEARCHING = 32, 80, 512  # of HNSW: M, efConstruction, efSearch
 TRAINED = 20_000  # vectors from which the steps of its bytes are learnt
 LIMIT = 1_000_000  # nodes or triples that are encoded without being asked twice
-AT_ONCE = 100_000  # nodes or triples that are encoded within a question
+MAX_ITEMS_IN_QUESTION = 100_000  # nodes or triples that are encoded within a question
 SAMPLE = 256  # texts encoded to tell how long all would take
 INDEX = "index.faiss"
 
@@ -96,14 +96,14 @@ def place(graph: Graph, encoder, of: Of) -> Path:
 def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check: Callable[[], None] = nothing) -> VectorIndex:
     """The vectors, encoded first where there are none yet and few are wanted.
 
-    Raises StoreError where there are none and more than `AT_ONCE` are wanted, with the command that prepares them.
+    Raises StoreError where there are none and more than `MAX_ITEMS_IN_QUESTION` are wanted, with the command that prepares them.
     """
     key, shelf = (fingerprint(encoder), of), graph.derived.shelf(SHELF)
     with waiting(shelf.lock, check):
         index, done = shelf.values.get(key, (None, ""))
         if index is None or not os.path.exists(done):  # may have been deleted since
             index = opened(place(graph, encoder, of))
-            if index is None and count(graph, of) > AT_ONCE:
+            if index is None and count(graph, of) > MAX_ITEMS_IN_QUESTION:
                 name = graph.folder or graph.name
                 raise StoreError(
                     f"The {count(graph, of):,} {of} of “{graph.name}” have no vectors yet; encode them on the page Indexes, or with: "

@@ -25,7 +25,7 @@ from core.runtime.meter import spent
 from core.types import Path
 
 SHELF = "walk corpora"
-AT_ONCE = 2_000  # nodes whose walks are encoded within a question
+MAX_NODES_IN_QUESTION = 2_000  # nodes whose walks are encoded within a question
 LIMIT = 1_000_000  # nodes whose walks are encoded at all
 JOIN = "; "
 AT_A_TIME = 8  # walks that are put into words before their length is looked at
@@ -133,7 +133,8 @@ def walk_corpus(
 ) -> WalkCorpus:
     """The walk corpus, encoded first where there is none and few nodes have walks; said by `words`, else by the template.
 
-    Raises StoreError where there is none and more than `AT_ONCE` nodes have walks, with the command that prepares it, and BadInput.
+    Raises StoreError where there is none and more than `MAX_NODES_IN_QUESTION` nodes have walks, with the command that prepares it, and
+    BadInput.
     """
     words = words or Template(graph)
     folder, shelf = place(graph, encoder, plan, words.wording), graph.derived.shelf(SHELF)
@@ -142,7 +143,7 @@ def walk_corpus(
         if corpus is None or not (folder / DONE).exists():  # may have been deleted since
             nodes = rooted(graph, plan)
             index = vectors.opened(folder)
-            if index is None and len(nodes) > AT_ONCE:
+            if index is None and len(nodes) > MAX_NODES_IN_QUESTION:
                 raise StoreError(
                     f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded yet; do it on the page Indexes, or with: "
                     f"{command(graph, plan)}"

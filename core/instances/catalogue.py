@@ -35,7 +35,7 @@ LAST = (
     "graph_rag_programs",
     "without_retrieval",
 )  # the files that come behind those of papers on graphs of triples
-KIND = "method"
+OWNED_AS = "method"
 OWN = "own"
 ON_DOCUMENTS = "-documents"  # behind the id of a method on triples: the same on documents
 CHANGED = ", changed"  # how names end of a line that is one operator apart from a known one
@@ -247,7 +247,7 @@ def save(name: str, line: Line, notes: str = "") -> Instance:
         if key in known:
             raise BadInput(f"There is already an instance “{known[key].title}”; choose another name.")
         _write({**_own_rows(), key: row(instance)})
-        made(KIND, key)
+        made(OWNED_AS, key)
     return instance
 
 
@@ -257,10 +257,10 @@ def delete(key: str) -> None:
         rows = _own_rows()
         if key not in rows:
             raise BadInput(f"“{shorten(key)}” is not an instance of your own.")
-        check_may_change(KIND, key)
+        check_may_change(OWNED_AS, key)
         del rows[key]
         _write(rows)
-        forget_owner(KIND, key)
+        forget_owner(OWNED_AS, key)
 
 
 def row(instance: Instance) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 FILE = "files.json"
-AT_ONCE = 1 << 27  # bytes of a folder that is read whole when it is opened
+WHOLE_BYTES = 1 << 27  # bytes of a folder that is read whole when it is opened
 TICK = 100_000_000  # nanoseconds within which a file may change again and have the same time
 SEAL = b"\nsha256 of all before: "
 PIECE = 1 << 22  # bytes read at a time
@@ -63,9 +63,9 @@ def check(folder: Path, stop: Callable[[], None] = lambda: None) -> None:
 def opened(folder: Path) -> Later:
     """A folder that is opened: sizes are compared, and the whole read where it is small; else later. Raises ValueError, OSError."""
     size = check_sizes(folder)
-    if size <= AT_ONCE:
+    if size <= WHOLE_BYTES:
         check(folder)
-    return Later(folder, size > AT_ONCE and _sound.get(folder) != _stamps(folder))
+    return Later(folder, size > WHOLE_BYTES and _sound.get(folder) != _stamps(folder))
 
 
 class Later:

@@ -28,7 +28,7 @@ BETWEEN = frozenset(
     "with his her its their this that these those co".split()
 )
 DOING = re.compile(r"(?:ors?|ers?|ists?|ians?|ress|resses|man|men|woman|spouse|wife|husband|child|children|parents?|sibling|person)$")
-MOST = 2  # the best fit
+BEST_FIT = 2  # the best fit
 LOOK = 4  # words after the question word that are looked at
 YEAR = re.compile(r"(?:c\. ?)?-?\d{3,4}(?:-\d\d){0,2}(?:T[\d:.Z+-]+)?(?:\D{0,3}(?:BC|AD|BCE|CE))?$")
 DATE = re.compile(r"(?=.*\d{4})(?=.*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))[\w ,.-]+$", re.IGNORECASE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.types import Question
 
-MOST, SHARE = 4096, 4  # tokens of an answer to an abstract question, and the part of the model's context that it may have: a quarter
+MAX_TOKENS, SHARE = 4096, 4  # tokens of an answer to an abstract question, and the part of the model's context that it may have: a quarter
 
 
 def longest(question: Question, max_tokens: int, context: int) -> int:
@@ -17,4 +17,4 @@ def longest(question: Question, max_tokens: int, context: int) -> int:
     >>> longest(overview, 256, 8192), longest(overview, 256, 131_072), longest(Question("Who?"), 256, 8192)
     (2048, 4096, 256)
     """
-    return max(max_tokens, min(MOST, context // SHARE)) if question.abstract else max_tokens
+    return max(max_tokens, min(MAX_TOKENS, context // SHARE)) if question.abstract else max_tokens

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.graph.unnamed import unnamed
 from core.operators.base import Context, Operator, Recorder
-from core.operators.expected import MOST, AnswerFit, Expected, expected
+from core.operators.expected import BEST_FIT, AnswerFit, Expected, expected
 from core.parameters import param
 from core.types import Path, State
 
@@ -63,10 +63,10 @@ class GraphReader(Operator):
         best = _best(elsewhere, fit) if wanted.answer_type else elsewhere[0]
         chain = _chain(relations, best)
         same = [path for path in elsewhere if _chain(relations, path) == chain]
-        if wanted.answer_type and fit(best) == MOST:  # the relation is told: its ends, by whichever triple a path came there
+        if wanted.answer_type and fit(best) == BEST_FIT:  # the relation is told: its ends, by whichever triple a path came there
             own = fit.names_relation(chain[-1][0])
             alike = [path for path in elsewhere if _chain(relations, path)[:-1] == chain[:-1]]
-            same = [path for path in alike if fit(path) == MOST or own and _chain(relations, path) == chain]
+            same = [path for path in alike if fit(path) == BEST_FIT or own and _chain(relations, path) == chain]
         ends = dict.fromkeys(path.end for path in same)
         return state.replace(reader=tuple(ends)[: self.keep])
 
@@ -115,7 +115,7 @@ def _best(paths: Sequence[Path], fit: AnswerFit) -> Path:
         fits = fit(path)
         if fits > most:
             best, most = path, fits
-        if most == MOST:
+        if most == BEST_FIT:
             break
     return best
 

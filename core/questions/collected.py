@@ -11,7 +11,7 @@ from core.errors import BadInput
 from core.io.files import size_text
 from core.types import Question
 
-MOST = 1 << 28  # bytes of memory that the questions of one file may take
+MAX_BYTES = 1 << 28  # bytes of memory that the questions of one file may take
 MOST_NAMES = 1_000  # of keys or columns
 EACH, EACH_NAME, EACH_ROW = 280, 8, 100  # bytes of a question and its two tuples, of a name in one, and of a name's row in the table
 
@@ -29,7 +29,7 @@ class Collected:
         self._bytes = 0
 
     def add(self, where: str, question: Question) -> None:
-        """Keep one that stands `where` in the file. Raises BadInput once they take more than `MOST` bytes of memory."""
+        """Keep one that stands `where` in the file. Raises BadInput once they take more than `MAX_BYTES` bytes of memory."""
         place = f"{self.name}-{where.split()[-1]}"
         own_id = question.id or place
         self._ids[own_id] += 1
@@ -38,9 +38,9 @@ class Collected:
         aliases = tuple(map(self._held, question.aliases))
         self._bytes += EACH + getsizeof(id) + getsizeof(question.text) + EACH_NAME * (len(entities) + len(answers))
         self._bytes += sum(getsizeof(group) for group in aliases)
-        if self._bytes > MOST:
+        if self._bytes > MAX_BYTES:
             raise BadInput(
-                f"{self.file}, {where}: the questions up to here take more than {size_text(MOST)} of memory; "
+                f"{self.file}, {where}: the questions up to here take more than {size_text(MAX_BYTES)} of memory; "
                 f"that is more than can be kept. Split the file: {len(self.questions):,} questions fit."
             )
         hops = question.hops or self.hops

@@ -19,7 +19,7 @@ from core.questions.table import columns_of, is_table, table_questions
 from core.types import Question
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
-MOST = 1 << 30  # bytes of text that a file of questions may hold
+MAX_BYTES = 1 << 30  # bytes of text that a file of questions may hold
 END, LOOKED_AT, LOOKED_THROUGH = "<end>", 100, 1 << 20  # lines, and characters of them
 FREEBASE = "www.freebase.com/"
 
@@ -63,7 +63,7 @@ def read_file(
     hops: int | None = None,
     format: str = "auto",
     only: str = "",
-    most: int | None = MOST,
+    most: int | None = MAX_BYTES,
     columns: str = "",
     tell: Tell | None = None,
     gold: Sequence[str] = (),
@@ -78,7 +78,7 @@ def read_file(
     their answer rests on, for questions that are asked of documents; a table has the columns `gold` or `gold_titles` for them.
 
     Raises BadInput, naming file and line, for what cannot be read so, a file without questions, more than `most` bytes of text, and
-    more than `core.questions.collected.MOST` bytes of memory.
+    more than `core.questions.collected.MAX_BYTES` bytes of memory.
     """
     path = FilePath(path)
     if format != "auto" and format not in FORMATS:
@@ -112,7 +112,7 @@ def _row_questions(
             yield where, question_of_row(path.name, where, row, format, gold, collected.seen)
 
 
-def rows_with_graphs(path: str | FilePath, most: int | None = MOST, tell: Tell | None = None) -> int:
+def rows_with_graphs(path: str | FilePath, most: int | None = MAX_BYTES, tell: Tell | None = None) -> int:
     """How many rows of a file of questions bring a graph along. Raises BadInput where it cannot be read."""
     path = FilePath(path)
     return sum(bool(row.get("graph")) for _, row in json_rows(path, tell, most)) if _holds_rows(path, most) else 0
@@ -120,14 +120,14 @@ def rows_with_graphs(path: str | FilePath, most: int | None = MOST, tell: Tell |
 
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
     """The lines of a text file, plain or gzipped, in order; blank ones are left out."""
-    return tuple(text for _, text in lines(path, most=MOST))
+    return tuple(text for _, text in lines(path, most=MAX_BYTES))
 
 
 def bare_text(path: str | FilePath, format: str = "auto", columns: str = "") -> str | None:
     """The text of a file of questions on one line, brackets left out, to look whether a question can be among them before all
     are read; None for JSON and CSV, whose text may be written in other ways. Raises BadInput where it cannot be read."""
     path = FilePath(path)
-    if (_chosen(path, MOST, bool(columns)) if format == "auto" else format) not in TEXTS:
+    if (_chosen(path, MAX_BYTES, bool(columns)) if format == "auto" else format) not in TEXTS:
         return None
     return " ".join(" ".join(read_lines(path)).replace("[", "").replace("]", "").split())
 

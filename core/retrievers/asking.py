@@ -22,7 +22,7 @@ from core.retrievers.declared import Retriever
 if TYPE_CHECKING:
     from http.client import HTTPResponse
 
-MOST = 8 << 20  # bytes of a reply
+MAX_REPLY_BYTES = 8 << 20  # bytes of a reply
 LOOK = 0.05  # seconds between two looks whether the person cancelled
 SHOWN = 200  # characters of an error page that are told
 
@@ -82,11 +82,11 @@ def _post(known: Retriever, request: Mapping[str, Any], held: list[socket.socket
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         connection.request("POST", target, json.dumps(request).encode(), headers)
         reply = connection.getresponse()
-        body = reply.read(MOST + 1)
+        body = reply.read(MAX_REPLY_BYTES + 1)
         if reply.status != http.client.OK:
             raise RetrieverFailed(f"{_named(known)} {_refusal(reply, body)}.")
-        if len(body) > MOST:
-            raise RetrieverFailed(f"{_named(known)} replied with more than {MOST >> 20} MB.")
+        if len(body) > MAX_REPLY_BYTES:
+            raise RetrieverFailed(f"{_named(known)} replied with more than {MAX_REPLY_BYTES >> 20} MB.")
         if reply.length:  # what was promised and did not come
             raise RetrieverFailed(f"{_named(known)} ended its reply too early.")
         return body
@@ -134,8 +134,8 @@ def _call(known: Retriever, request: Mapping[str, Any]) -> bytes:
         text = json.dumps(found, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise RetrieverFailed(f"{_named(known)} returned what JSON cannot hold: {_words(error)}.") from error
-    if len(text) > MOST:
-        raise RetrieverFailed(f"{_named(known)} returned more than {MOST >> 20} MB.")
+    if len(text) > MAX_REPLY_BYTES:
+        raise RetrieverFailed(f"{_named(known)} returned more than {MAX_REPLY_BYTES >> 20} MB.")
     return text.encode()
 
 

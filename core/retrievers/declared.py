@@ -18,7 +18,7 @@ from core.io.home import home
 KEYS = ("title", "url", "python", "folder", "timeout", "keep", "version", "headers", "notes")
 TEXTS = ("title", "url", "python", "folder", "notes")
 TIMEOUT, LONGEST_WAIT = 30.0, 600.0  # seconds
-KEEP, MOST = 32, 1000  # paths
+KEEP, MAX_PATHS = 32, 1000  # paths
 OURS = ("host", "content-length", "content-type", "transfer-encoding", "connection", "accept-encoding")  # headers that are not a person's
 _NAME = re.compile(r"[A-Za-z0-9][\w.\-]{0,39}", re.ASCII)
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -134,7 +134,7 @@ def _retriever(name: str, row: Any, where: str) -> Retriever:
         row.get("python", ""),
         home() / Path(row.get("folder", "")).expanduser(),
         float(_number(row, "timeout", TIMEOUT, 0.1, LONGEST_WAIT, where)),
-        _number(row, "keep", KEEP, 1, MOST, where, whole=True),
+        _number(row, "keep", KEEP, 1, MAX_PATHS, where, whole=True),
         str(row.get("version", "")),
         _headers(row.get("headers", {}), where),
         " ".join(row.get("notes", "").split()),

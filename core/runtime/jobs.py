@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from core.errors import Cancelled, HopscopeError, NotAllowed
 from core.sharing import acting, called, who
 
-MOST = 256 << 20  # bytes that the results of jobs may take together
+MAX_RESULT_BYTES = 256 << 20  # bytes that the results of jobs may take together
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 
 
@@ -150,7 +150,7 @@ class Jobs:
         self,
         workers: int = 2,
         keep: int = 64,
-        most: int = MOST,
+        most: int = MAX_RESULT_BYTES,
         weigh: Callable[[Job], int] = lambda job: 0,
         needed: Callable[[Job], bool] = lambda job: False,
     ):

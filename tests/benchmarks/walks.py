@@ -64,7 +64,7 @@ def _absent(engine: Engine, instance: Instance, options: argparse.Namespace) -> 
     for one in (one for one in operators if isinstance(one, NodesThenWalks)):
         try:
             folder = walks.place(graph, engine.models.encoder(one.encoder), one.plan)
-            if vectors.opened(folder) is None and len(walks.rooted(graph, one.plan)) > walks.AT_ONCE:
+            if vectors.opened(folder) is None and len(walks.rooted(graph, one.plan)) > walks.MAX_NODES_IN_QUESTION:
                 return f"its walks are not encoded; do it with `{walks.command(graph, one.plan)}`"
         except HopscopeError as error:
             return str(error)

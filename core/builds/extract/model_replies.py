@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from core.models.chat.json_reply import json_reply
 
-MOST = 10  # entities, and relations, of one reply
+MAX_ITEMS = 10  # entities, and relations, of one reply
 NAME, TYPE, SENTENCE, WORDS = 80, 20, 160, 60  # characters
 NAMES = ("name", "source", "target", "subject", "relation", "object")  # fields without which an item is of no use
 
@@ -18,7 +18,7 @@ def _object(**texts: int) -> dict[str, Any]:
 
 
 def _lists(**items: dict[str, Any]) -> dict[str, Any]:
-    properties = {name: {"type": "array", "maxItems": MOST, "items": item} for name, item in items.items()}
+    properties = {name: {"type": "array", "maxItems": MAX_ITEMS, "items": item} for name, item in items.items()}
     return {"type": "object", "properties": properties, "required": list(items), "additionalProperties": False}
 
 

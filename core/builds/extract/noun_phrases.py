@@ -46,7 +46,7 @@ TIMES = frozenset(
 LONGEST = 8  # words of a name
 NEAR = 10  # entities of a sentence that one is joined with: those that follow it
 KEYWORDS = 3
-AT_ONCE = 64  # chunks parsed together
+BATCH_CHUNKS = 64  # chunks parsed together
 FOREIGN = "not in Latin letters, which the English parser of noun phrases does not read; a language model may extract from it"
 CROWDED = f"a sentence names more than {NEAR + 1} entities; each was joined with the {NEAR} after it alone"
 
@@ -62,7 +62,7 @@ class NounPhrases(Extractor):
     """
 
     title = "names and noun phrases"
-    held = AT_ONCE
+    held = BATCH_CHUNKS
 
     def signature(self, ctx: BuildContext) -> str:
         try:
@@ -73,14 +73,14 @@ class NounPhrases(Extractor):
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         readable = [number for number, text in enumerate(texts) if latin(text)]
         yield from ((number, Facts(notes=(FOREIGN,))) for number in sorted(set(range(len(texts))) - set(readable)))
-        batches = [readable[first : first + AT_ONCE] for first in range(0, len(readable), AT_ONCE)]
+        batches = [readable[first : first + BATCH_CHUNKS] for first in range(0, len(readable), BATCH_CHUNKS)]
         for at, facts in read_batches(read, [[texts[number] for number in batch] for batch in batches], ctx.check):
             yield from zip(batches[at], facts)
 
 
 def read(texts: Sequence[str]) -> list[Facts]:
     """The facts of some texts, parsed together. Raises ModelUnavailable."""
-    return [facts_of(doc) for doc in _parser().pipe(texts, batch_size=AT_ONCE)]
+    return [facts_of(doc) for doc in _parser().pipe(texts, batch_size=BATCH_CHUNKS)]
 
 
 @cache

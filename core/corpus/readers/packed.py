@@ -12,7 +12,7 @@ from typing import BinaryIO, cast
 from core.errors import BadInput, shorten
 from core.io.files import OnDisk, Source, opened, size_text
 
-MOST, MOST_TOGETHER, MOST_FILES = 1 << 29, 1 << 31, 200_000  # bytes of one file, of all of a zip unpacked, and files in a zip
+MAX_FILE_BYTES, MOST_TOGETHER, MOST_FILES = 1 << 29, 1 << 31, 200_000  # bytes of one file, of all of a zip unpacked, and files in a zip
 BAD_MEMBER = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 
 
@@ -85,7 +85,7 @@ def bare(name: str) -> str:
     return name[:-3] if name.lower().endswith(".gz") else name
 
 
-def bytes_of(source: Source, most: int = MOST) -> bytes:
+def bytes_of(source: Source, most: int = MAX_FILE_BYTES) -> bytes:
     """All bytes of a file, unpacked. Raises BadInput where they are too many, damaged or cannot be read."""
     with opened(source, most=most) as stream:
         return stream.read()

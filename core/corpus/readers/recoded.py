@@ -18,7 +18,7 @@ from core.corpus.readers.encoding import (
     no_text,
     not_so_encoded,
 )
-from core.corpus.readers.packed import MOST, bare
+from core.corpus.readers.packed import MAX_FILE_BYTES, bare
 from core.errors import BadInput
 from core.io.files import Source, Tell, Unpacked, opened
 
@@ -29,7 +29,7 @@ def as_utf8(source: Source, tell: Tell | None = None) -> tuple[Source, str]:
     """A file of rows as UTF-8 with the line ends of today, read as it goes, and a sentence where its encoding was guessed. Raises BadInput
     where it is blank or no text."""
     name, note = bare(source.name), ""
-    with opened(source, tell, MOST) as stream:
+    with opened(source, tell, MAX_FILE_BYTES) as stream:
         head = stream.read(LOOKED_AT)
         check_first_bytes(name, head)
         encoding = next((encoding for mark, encoding in BOMS if head.startswith(mark)), "")
@@ -65,7 +65,7 @@ class _RecodedBytes(io.RawIOBase):
 
     def __init__(self, of: Recoded):
         self._of, self._closing = of, ExitStack()
-        self._stream = self._closing.enter_context(opened(of.source, most=MOST))
+        self._stream = self._closing.enter_context(opened(of.source, most=MAX_FILE_BYTES))
         self._decode = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(of.encoding)(), translate=True).decode
         self._ready, self._passed = b"", 0
 

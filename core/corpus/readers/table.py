@@ -10,7 +10,7 @@ from sys import getsizeof
 from typing import Any
 
 from core.corpus.document import Document, sound
-from core.corpus.readers.packed import MOST, bare
+from core.corpus.readers.packed import MAX_FILE_BYTES, bare
 from core.corpus.readers.recoded import as_utf8
 from core.corpus.readers.text import stem
 from core.errors import BadInput, nearest, shorten
@@ -99,7 +99,7 @@ def _csv_rows(source: Source, tell: Tell | None) -> csv.DictReader:
 def _lines(source: Source, tell: Tell | None) -> Iterator[str]:
     """The lines of a table with their ends, from the first that is not blank."""
     begun = False
-    with opened(source, tell, MOST) as stream:
+    with opened(source, tell, MAX_FILE_BYTES) as stream:
         for data in stream.lines():
             line = data.decode("utf-8" if stream.line > 1 else "utf-8-sig").replace("\r\n", "\n")
             begun = begun or line != "\n"
@@ -108,7 +108,7 @@ def _lines(source: Source, tell: Tell | None) -> Iterator[str]:
 
 
 def _json_rows(source: Source, tell: Tell | None) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
-    return numbered_rows(source, tell, MOST, LISTS, single=True)
+    return numbered_rows(source, tell, MAX_FILE_BYTES, LISTS, single=True)
 
 
 def _check_number(name: str, columns: Sized) -> None:

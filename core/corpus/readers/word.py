@@ -13,7 +13,7 @@ from core.corpus.readers.text import stem
 from core.errors import BadInput, HopscopeError
 from core.io.files import size_text
 
-MOST = 1 << 28  # bytes that the parts of a document may unpack to
+MAX_BYTES = 1 << 28  # bytes that the parts of a document may unpack to
 MOST_COLUMNS = 63  # of a table, as Word has it; a cell is over no more of them
 LOOK_EVERY = 1_000  # paragraphs or rows
 HEADINGS = ("Heading", "Title")
@@ -30,8 +30,8 @@ def word(name: str, data: bytes, step: Step = lambda share: None) -> list[Docume
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as parts:
             size = sum(part.file_size for part in parts.infolist())
-        if size > MOST:
-            raise BadInput(f"{name} unpacks to more than {size_text(MOST)}; that is more than can be read here.")
+        if size > MAX_BYTES:
+            raise BadInput(f"{name} unpacks to more than {size_text(MAX_BYTES)}; that is more than can be read here.")
         lines, title = _lines(data, step)
     except HopscopeError:
         raise

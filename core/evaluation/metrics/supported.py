@@ -14,7 +14,7 @@ from core.prompts import filled, prompts
 from core.types import State
 
 SCHEMA = {"type": "object", "properties": {"supported": {"type": "boolean"}}, "required": ["supported"], "additionalProperties": False}
-MOST = 20  # sentences of an answer that a language model is asked about
+MAX_SENTENCES = 20  # sentences of an answer that a language model is asked about
 ROOM = 3  # characters of what the prompt showed for each token of the judge's context
 Check = Callable[[], None]
 
@@ -54,7 +54,7 @@ def by_model(state: State, chat: Chat, check: Check = lambda: None) -> Supported
     (True, True)
     """
     context = shown(state)
-    said = [state.answer[start:end] for start, end in sentences(state.answer)][:MOST] if state.answer else []
+    said = [state.answer[start:end] for start, end in sentences(state.answer)][:MAX_SENTENCES] if state.answer else []
     if not said or not context:
         return None
     verdicts, note = [], ""

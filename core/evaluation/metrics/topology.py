@@ -15,7 +15,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import leaves
 from core.types import State
 
-MOST = 200  # known documents of a question that are measured
+MAX_GOLDS = 200  # known documents of a question that are measured
 DIGITS = 6
 
 
@@ -68,7 +68,7 @@ def links_to_known(graph: KnowledgeGraph, gold: Sequence[str]) -> list[np.ndarra
     for id in dict.fromkeys(gold):
         known += [nodes[row] for row in sorted(chunk_rows(graph, id)) if row in nodes] or [None]
     links = simple(graph)
-    return [np.full(len(links), math.inf) if one is None else uncertainty(links, one) for one in known[:MOST]]
+    return [np.full(len(links), math.inf) if one is None else uncertainty(links, one) for one in known[:MAX_GOLDS]]
 
 
 def falls(costs: Sequence[np.ndarray], retrieved: Sequence[int], count: int) -> Nearing:

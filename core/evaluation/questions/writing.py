@@ -21,7 +21,7 @@ from core.types import Question
 ROLE = "answer"
 SAMPLED, PASSAGE = 24, 260  # documents of which a passage is read, and its characters
 LONGEST = 240  # characters of a line of a reply
-MOST = 20  # of each of the three
+MAX_COUNT = 20  # of each of the three
 ASKS = re.compile("[?\uff1f\u061f]")  # what a question has
 FACT = re.compile(r"\W*(who|whose|whom|when|where|how (many|much|old|long))\b", re.IGNORECASE)  # what questions for one fact begin with
 
@@ -35,8 +35,8 @@ class Recipe:
     questions: int = 5
 
     def __post_init__(self) -> None:
-        if not all(1 <= count <= MOST for count in (self.users, self.tasks, self.questions)):
-            raise BadInput(f"The recipe takes 1 to {MOST} users, tasks and questions each.")
+        if not all(1 <= count <= MAX_COUNT for count in (self.users, self.tasks, self.questions)):
+            raise BadInput(f"The recipe takes 1 to {MAX_COUNT} users, tasks and questions each.")
 
     @property
     def total(self) -> int:

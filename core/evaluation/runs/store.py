@@ -36,7 +36,7 @@ STATEMENTS = (
 )
 SCHEMA = Schema("the evaluations", STATEMENTS, application=0x486F7053, version=1)  # "HopS" in the file's header
 OF = "of"  # in what is kept of an outcome: the instance and the question
-KIND = "evaluation"
+OWNED_AS = "evaluation"
 RUNNING, DONE, CANCELLED = "running", "done", "cancelled"
 
 
@@ -92,7 +92,7 @@ class Store:
                 found = self._db.execute("INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values).lastrowid
                 rows = [(found, place, one.question.id, _drawn_text(one)) for place, one in enumerate(drawn)]
                 self._db.executemany("INSERT INTO questions VALUES (?, ?, ?, ?)", rows)
-                made(KIND, str(found))
+                made(OWNED_AS, str(found))
         return self.run(found)
 
     def mark(self, run: int, status: str) -> None:
@@ -152,15 +152,15 @@ class Store:
 
     def delete(self, run: int) -> None:
         """Remove a run with its rows. Raises NotAllowed where it is another person's."""
-        check_may_change(KIND, str(run))
+        check_may_change(OWNED_AS, str(run))
         with self._write():
             self._db.execute("DELETE FROM runs WHERE id = ?", (run,))
-            forget_owner(KIND, str(run))
+            forget_owner(OWNED_AS, str(run))
 
     def _anothers(self, run: int) -> bool:
         """Whether a run is another person's, and something is left to do that would change it."""
         known = self.run(run)
-        return known.done < known.total and bool(why_not(KIND, str(run)))
+        return known.done < known.total and bool(why_not(OWNED_AS, str(run)))
 
     def close(self) -> None:
         """Let go of the file."""

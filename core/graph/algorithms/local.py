@@ -10,7 +10,7 @@ import numpy as np
 from core.graph.protocol import KnowledgeGraph
 from core.types import Subgraph
 
-AT_ONCE = 500_000  # steps held as tuples
+MAX_TUPLE_STEPS = 500_000  # steps held as tuples
 
 
 class Local:
@@ -70,8 +70,8 @@ class Local:
     def lists(self) -> Sequence[list[tuple[int, int, bool]]]:
         """For each local node its steps (neighbour, edge, forward) as plain tuples, in order, for loops in Python.
 
-        Of more than `AT_ONCE` steps, made anew for each node that is asked for, as a tuple takes ten times the space."""
-        if len(self.edges) > AT_ONCE:
+        Of more than `MAX_TUPLE_STEPS` steps, made anew for each node that is asked for, as a tuple takes ten times the space."""
+        if len(self.edges) > MAX_TUPLE_STEPS:
             return _Lists(self)
         entries = list(zip(self.neighbours.tolist(), self.edges.tolist(), self.forward.tolist()))
         bounds = self.indptr.tolist()

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.errors import StoreError
 from core.graph.building.build import Check, Progress, Source, build
-from core.graph.storage.database import FILE, KIND, DatabaseGraph, library, opened
+from core.graph.storage.database import FILE, STORE_KIND, DatabaseGraph, library, opened
 from core.graph.storage.write import clean, locked, place
 from core.graph.store import COLUMNS, META, VERSION, Graph
 from core.io.folders import TEMPORARY
@@ -68,7 +68,7 @@ def export(
     """
     report, folder = progress or (lambda text, share: None), FilePath(folder).absolute()
     temporary = folder / TEMPORARY
-    meta = {"version": VERSION, "store": KIND, "name": graph.name, "digest": graph.digest, "direction": graph.direction}
+    meta = {"version": VERSION, "store": STORE_KIND, "name": graph.name, "digest": graph.digest, "direction": graph.direction}
     meta |= {"relations": list(graph.relation_names), "nodes": graph.n_nodes, "edges": graph.n_edges}
     with locked(folder, wait, check):
         try:

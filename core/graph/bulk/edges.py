@@ -10,7 +10,7 @@ from core.graph.bulk.journal import Growing, Journal, get, put
 
 STARTS = "starts-out"  # where the edges of each head begin, until they lie beside those of its tails
 OUT_BYTES, IN_BYTES = 64, 16  # memory an edge needs while its range is sorted
-MOST, MOST_RELATIONS = np.iinfo(np.int32).max, 1 << 24  # nodes; relations, whose names are held in memory
+MAX_NODES, MAX_RELATIONS = np.iinfo(np.int32).max, 1 << 24  # nodes; relations, whose names are held in memory
 
 
 class Packing:
@@ -176,7 +176,7 @@ def checked_counts(nodes: int, relations: int, triples: int) -> None:
     """Raises BadInput where a store cannot hold this many nodes or relations, or there is nothing to hold."""
     if not triples:
         raise BadInput("There are no triples to build a graph from.")
-    if nodes > MOST:
-        raise BadInput(f"{nodes:,} nodes are more than a store can hold ({MOST:,}).")
-    if relations > MOST_RELATIONS:
-        raise BadInput(f"{relations:,} relations are more than a store can hold ({MOST_RELATIONS:,}).")
+    if nodes > MAX_NODES:
+        raise BadInput(f"{nodes:,} nodes are more than a store can hold ({MAX_NODES:,}).")
+    if relations > MAX_RELATIONS:
+        raise BadInput(f"{relations:,} relations are more than a store can hold ({MAX_RELATIONS:,}).")

@@ -7,7 +7,7 @@ import numpy as np
 from core.graph.names.phrases import phrase
 from core.graph.protocol import KnowledgeGraph
 
-MOST = 3  # parts named
+MAX_PARTS = 3  # parts named
 MOST_EDGES = 20_000  # of a node; the parts of a better connected one are not counted
 
 
@@ -60,4 +60,4 @@ def singular(noun: str) -> str:
 def _commonest(relations: np.ndarray) -> list[int]:
     """The relations that occur most, by (-count, id)."""
     codes, counts = np.unique(relations, return_counts=True)
-    return codes[np.lexsort((codes, -counts))][:MOST].tolist()
+    return codes[np.lexsort((codes, -counts))][:MAX_PARTS].tolist()

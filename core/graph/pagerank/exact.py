@@ -11,7 +11,7 @@ from core.graph import kernels
 from core.graph.pagerank.problem import Found, Links, Problem
 
 FINE = 0.5e-10  # the error summed over all nodes
-AT_ONCE = 10_000_000  # nodes and steps between two looks at whether a person has cancelled
+CHECK_STEPS = 10_000_000  # nodes and steps between two looks at whether a person has cancelled
 
 
 def exact(problem: Problem, tolerance: float = FINE) -> Found:
@@ -40,7 +40,7 @@ def solve(
     n = len(links.out_indptr) - 1
     estimate, residual = np.zeros(n), np.zeros(n)
     residual[seeds] = shares
-    rounds = max(1, AT_ONCE // (n + len(links.tails) + 1))
+    rounds = max(1, CHECK_STEPS // (n + len(links.tails) + 1))
     settled: Callable[[], bool]  # some rounds, and whether they were enough
     if len(links.strength):
         settled = lambda: _power_iterate_weighted(estimate, residual, damping, tolerance, rounds, links)

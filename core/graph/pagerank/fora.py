@@ -12,7 +12,7 @@ from core.graph.pagerank.local.push import drain
 from core.graph.pagerank.local.push_loops import enqueue
 from core.graph.pagerank.local.table import COUNT, ESTIMATE, STEPS, Work, borrowed, put
 from core.graph.pagerank.problem import Found, Problem
-from core.graph.pagerank.walking import AT_ONCE, walk_residuals
+from core.graph.pagerank.walking import CHECK_STEPS, walk_residuals
 
 EPSILON = 0.5  # the relative error, the paper's setting
 HALVE = 2.0
@@ -67,7 +67,7 @@ def walk_rate(epsilon: float, delta: float, n: int) -> float:
 def _push(pushed: Work, problem: Problem, bar: float, budget: int) -> None:
     """Pushes until the queue is empty or the budget is spent."""
     disk, steps = Disk(problem.links), pushed.table.state[STEPS]
-    while not drain(pushed, problem, bar, min(budget, int(steps) + AT_ONCE), disk):
+    while not drain(pushed, problem, bar, min(budget, int(steps) + CHECK_STEPS), disk):
         problem.check()
         steps = pushed.table.state[STEPS]
         if steps >= budget:
@@ -82,7 +82,7 @@ def walk(pushed: Work, problem: Problem, rate: float) -> tuple[np.ndarray, np.nd
         count = int(table.state[COUNT])
         while at < count:
             problem.check()
-            at, needed = walk_residuals(table, at, rate, ends.table, problem.damping, random, problem.links, AT_ONCE)
+            at, needed = walk_residuals(table, at, rate, ends.table, problem.damping, random, problem.links, CHECK_STEPS)
             if needed:
                 ends.grow(needed)
         ended = int(ends.table.state[COUNT])

@@ -11,7 +11,7 @@ from core.graph.kernels import _degree
 from core.graph.order import top_k
 from core.graph.pagerank.local.table import COUNT, NOBODY, RESIDUAL, STEPS, borrowed, slot_of
 from core.graph.pagerank.problem import Found, Problem
-from core.graph.pagerank.walking import AT_ONCE, draw
+from core.graph.pagerank.walking import CHECK_STEPS, draw
 
 EPSILON = 0.5  # the relative error
 QUARTER = 4.0
@@ -89,7 +89,7 @@ def search(problem: Problem, seed: int, theta: float, random: np.ndarray) -> tup
             at = 0
             while at < len(nodes):
                 problem.check()
-                at, needed = _level(work.table, nodes, values, at, damping, unit, random, problem.links, AT_ONCE)
+                at, needed = _level(work.table, nodes, values, at, damping, unit, random, problem.links, CHECK_STEPS)
                 if needed:
                     work.grow(needed)
             count = int(work.table.state[COUNT])

@@ -20,8 +20,8 @@ from core.graph.store import Graph
 
 SHRINK = 1 / 100  # of the first error, what the planned half-sweeps leave where each link joins two colours
 LEAST = 7  # half-sweeps, whatever the damping
-SETTLED = 3e-4  # what the last two half-sweeps may change, of a sum of one, for each node that may be missed, of up to `MOST` to keep
-MOST = 1000  # where few are kept, one that is wrong weighs more
+SETTLED = 3e-4  # what the last two half-sweeps may change, of a sum of one, for each node that may be missed, of up to `FEW_NODES` to keep
+FEW_NODES = 1000  # where few are kept, one that is wrong weighs more
 SMALL, CONVERGED = 5000, 1e-11  # up to so many nodes they go on until they change no more than this
 INVERSES = 8  # dampings for which they are kept
 
@@ -97,7 +97,7 @@ def relaxed(
             own[seed], source = source, damping * source
         bonus[place] = bonus.get(place, 0.0) + omega * source
     starts = sorted(bonus)
-    tolerance = CONVERGED if graph.n_nodes <= SMALL else max(CONVERGED, SETTLED * (1.0 - recall) * min(max(keep, 1), MOST))
+    tolerance = CONVERGED if graph.n_nodes <= SMALL else max(CONVERGED, SETTLED * (1.0 - recall) * min(max(keep, 1), FEW_NODES))
     values, mass, scores, active, seen = work = made.borrow()
     relax(
         values,

@@ -8,7 +8,7 @@ from numba import njit
 from core.graph.kernels import _degree
 from core.graph.pagerank.local.table import COUNT, ESTIMATE, NOBODY, RESIDUAL, STEPS, slot_of
 
-AT_ONCE = 2_000_000  # steps between two looks at whether a person has cancelled
+CHECK_STEPS = 2_000_000  # steps between two looks at whether a person has cancelled
 
 
 @njit(cache=True, nogil=True, inline="always")

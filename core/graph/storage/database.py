@@ -24,7 +24,7 @@ from core.graph.storage.triple_cache import Seen
 from core.graph.store import BUSIEST, columns_in, read_meta, slices
 from core.io import digests
 
-KIND, FILE = "cypher", "graph.lbug"  # what graph.json says of such a store, and the database in its data folder
+STORE_KIND, FILE = "cypher", "graph.lbug"  # what graph.json says of such a store, and the database in its data folder
 MEMORY = 1 << 30  # bytes that the database may keep of its pages
 BATCH = 20_000  # nodes a query
 NAMES_HELD = 200_000
@@ -74,7 +74,7 @@ class DatabaseGraph(KnowledgeGraph):
         """The graph stored in `folder`; the database itself is opened by the first query. Raises StoreError."""
         folder = FilePath(folder)
         meta = read_meta(folder)
-        if meta.get("store") != KIND:
+        if meta.get("store") != STORE_KIND:
             raise StoreError(f"The graph in {folder} is not in a database.")
         return cls(folder, meta)
 

@@ -13,7 +13,7 @@ from core.graph.texts import hit_titles
 from core.operators.generate import CHARACTERS_A_TOKEN
 from core.types import Kind, Ranking
 
-KIND: dict[str, Kind] = {"nodes": "node", "relations": "triple", "chunks": "chunk", "communities": "community"}
+KIND_OF: dict[str, Kind] = {"nodes": "node", "relations": "triple", "chunks": "chunk", "communities": "community"}
 SHOWN_NAMES = 5  # hits that a note names
 DIGITS = 12  # of a score; what lies behind is the noise of arithmetic
 BEFORE_CUT = 1000  # hits that are remembered in the order before the cut

@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from core.graph.texts import hit_texts
 from core.operators.base import HITS, Context, Operator, Recorder
-from core.operators.texts.hits import KIND, fitting, ranked
+from core.operators.texts.hits import KIND_OF, fitting, ranked
 from core.operators.texts.tables import row_texts
 from core.parameters import param
 from core.types import Ranking, State
@@ -21,7 +21,7 @@ ORDER_HELP = (
 ORDERS = ("in turn", "first", "score", "reciprocal rank")
 RANK_OFFSET = 60  # reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)
 EVERY = "all"  # kinds of hits
-FIELD = {kind: field for field, kind in KIND.items()}
+FIELD = {kind: field for field, kind in KIND_OF.items()}
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,10 +18,10 @@ from core.prompts import messages
 from core.types import Keywords, State, Usage
 
 VOCABULARY, WORDS = "vocabulary", "words"
-MOST = 20  # names or keywords that are read
+MAX_NAMES = 20  # names or keywords that are read
 TEXTS = ("question", "low keywords", "high keywords")
 WITHOUT_HELP = "question: where there are no such keywords the question itself is read; nothing: then nothing is searched by them."
-LIST = {"type": "array", "maxItems": MOST, "items": {"type": "string", "maxLength": 80}}
+LIST = {"type": "array", "maxItems": MAX_NAMES, "items": {"type": "string", "maxLength": 80}}
 UNREADABLE = "The language model's reply could not be read; the graph's own vocabulary was asked instead."
 
 
@@ -120,7 +120,7 @@ class ExtractKeywords(Operator):
         low = vocabulary_names(text, ctx)
         named = {word for name in low for word in words(name)}
         others = (word for word in words(text) if word not in named and word not in COMMON and len(word) > 1)
-        high = tuple(dict.fromkeys(others))[:MOST]
+        high = tuple(dict.fromkeys(others))[:MAX_NAMES]
         return state.replace(keywords=Keywords(high if node_chunks(ctx.graph) else low, high))
 
 
@@ -135,7 +135,7 @@ def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
     if not ctx.graph.n_nodes or node_chunks(ctx.graph):
         return ()
     found = [mention.node for mention in names(ctx.graph).mentions(text)]
-    return tuple(dict.fromkeys(ctx.graph.names(found)))[:MOST]
+    return tuple(dict.fromkeys(ctx.graph.names(found)))[:MAX_NAMES]
 
 
 def _asked(role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Context, recorder: Recorder) -> dict[str, Any] | None:
@@ -154,4 +154,4 @@ def _asked(role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Cont
     if any(listed.values()) and not any(read.values()):
         recorder.notes.append(UNREADABLE)
         return None
-    return {field: list(dict.fromkeys(some[:MOST])) for field, some in read.items()}
+    return {field: list(dict.fromkeys(some[:MAX_NAMES])) for field, some in read.items()}

@@ -10,7 +10,7 @@ from core.models.combine import uses_chat
 from core.models.words import plain_name, short_name
 from core.operators.asking import unasked
 from core.operators.base import HITS, Context, Operator, Recorder
-from core.operators.texts.hits import KIND
+from core.operators.texts.hits import KIND_OF
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -51,7 +51,7 @@ class RankHits(Operator):
             return state.replace(**{self.of: found.head(self.keep)})
         ctx.progress(f"Ranking {len(found):,} {self.of}", None)
         read = texts(ctx.graph, self.of, found.items)  # type: ignore[arg-type]
-        task = Task(state.question.text, "node" if self.of == "nodes" else KIND[self.of], ctx.seed, ctx.check)
+        task = Task(state.question.text, "node" if self.of == "nodes" else KIND_OF[self.of], ctx.seed, ctx.check)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, read, self.keep))
         if choice.order is not None:
             recorder.before_cut = Ranking(found.kind, tuple(found.items[i] for i in choice.order), choice.order_scores)

@@ -13,7 +13,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.indexes.encoded import Of, count, texts
 from core.models.scorers import words
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, KIND, best_names, ranked
+from core.operators.texts.hits import BEFORE_CUT, KIND_OF, best_names, ranked
 from core.parameters import param
 from core.runtime.meter import spent
 from core.types import Ranking, State
@@ -39,11 +39,11 @@ class ByWords(Operator):
         of: Of = self.field  # type: ignore[assignment]
         if not count(ctx.graph, of):
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
-            return Ranking(KIND[self.field], (), ())
+            return Ranking(KIND_OF[self.field], (), ())
         ctx.progress("Searching by words", None)
         scores = searchable(ctx.graph, of, self.by)(state.question.text)
         ids = np.flatnonzero(scores > 0) if among is None else np.array([i for i in among if scores[i] > 0], np.int64)
-        order = ranked(KIND[self.field], ids, scores[ids], max(self.keep, BEFORE_CUT))
+        order = ranked(KIND_OF[self.field], ids, scores[ids], max(self.keep, BEFORE_CUT))
         recorder.before_cut, found = order, order.head(self.keep)
         recorder.notes.append(f"The best of {len(ids):,} that share a word with the question: {best_names(ctx.graph, found) or 'none'}.")
         return found

@@ -13,7 +13,7 @@ from core.indexes.encoded import Of, count
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.facts import facts_of
-from core.operators.texts.hits import BEFORE_CUT, KIND, best_names, ranked, unreported
+from core.operators.texts.hits import BEFORE_CUT, KIND_OF, best_names, ranked, unreported
 from core.operators.texts.neighbours import connected_scores
 from core.parameters import param
 from core.types import Ranking, State
@@ -43,7 +43,7 @@ class ByVector(Operator):
         return state.replace(**{self.field: found})
 
     def _nearest(self, state: State, ctx: Context, recorder: Recorder) -> Ranking:
-        kind = KIND[self.field]
+        kind = KIND_OF[self.field]
         total = count(ctx.graph, self.of)
         if not total:
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")

@@ -7,7 +7,7 @@ from datetime import datetime
 import streamlit as st
 
 from core.cases import Case, cases, duplicate, export, load, tags
-from core.cases.store import KIND
+from core.cases.store import OWNED_AS
 from core.errors import HopscopeError
 from pages.parts.compare.presenting import offer
 from pages.parts.shared.people import whose
@@ -56,7 +56,7 @@ def casebook() -> None:
 def facts(case: Case) -> str:
     """What there is to say of a case in one line."""
     when = "example" if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
-    by = "" if case.example else whose(KIND, case.id)
+    by = "" if case.example else whose(OWNED_AS, case.id)
     return " · ".join(filter(None, (", ".join(case.instances), case.graph, when, by)))
 
 

@@ -14,7 +14,7 @@ from core.evaluation.reports.naming import titles
 from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.opening import planned
 from core.evaluation.runs.starting import evaluate
-from core.evaluation.runs.store import KIND, Run
+from core.evaluation.runs.store import OWNED_AS, Run
 from core.runtime.jobs import Job
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import cancel, engine, store
@@ -42,7 +42,7 @@ def progress(run: Run) -> None:
         failed = f" ({run.failed:,} of them failed)" if run.failed else ""
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             st.text(f"{missing:,} of {run.total:,} answers are missing{failed}.", width="stretch")
-            why = barred(KIND, str(run.id))
+            why = barred(OWNED_AS, str(run.id))
             st.button("Go on", key="resume", icon=":material/play_arrow:", on_click=resume, args=(run,), **held(why))
 
 
@@ -86,7 +86,7 @@ def run_actions(run: Run) -> None:
             file("Table (LaTeX)", latex, ".tex", "text/x-tex")
             file("Everything (JSON)", lambda s: json.dumps(summary_dict(s), ensure_ascii=False, indent=1), ".json", "application/json")
     if job is None or job.ended:
-        with st.popover("Delete", icon=":material/delete:", **held(barred(KIND, str(run.id)))):
+        with st.popover("Delete", icon=":material/delete:", **held(barred(OWNED_AS, str(run.id)))):
             st.write("Delete this evaluation? It cannot be brought back.")
             st.button("Yes, delete it", type="primary", on_click=remove, args=(run.id,))
 
@@ -111,7 +111,7 @@ def runs() -> None:
             with st.container(gap=None, width="stretch"):
                 st.text(", ".join(titles(run).values()))
                 when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created))
-                parts = (f"{many(run.spec['sample'], 'question')} of {run.spec['set']}", when, state, whose(KIND, str(run.id)))
+                parts = (f"{many(run.spec['sample'], 'question')} of {run.spec['set']}", when, state, whose(OWNED_AS, str(run.id)))
                 st.caption(plain(" · ".join(filter(None, parts))))
             st.button("Open", key=f"open-{run.id}", help=f"Open evaluation {run.id}", on_click=open_run, args=(run.id,))
     if len(known) > SHOWN_RUNS:

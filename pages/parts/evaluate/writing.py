@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.corpus import open_corpus
 from core.evaluation.questions.keeping import job_key, start, usual_name
-from core.evaluation.questions.writing import MOST, ROLE, Recipe, Writing, Written
+from core.evaluation.questions.writing import MAX_COUNT, ROLE, Recipe, Writing, Written
 from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
@@ -38,7 +38,7 @@ def write_questions(on: Source) -> None:
 
 
 def _form(on: Source) -> None:
-    usual, limits = Recipe(), {"min_value": 1, "max_value": MOST, "width": 150, "persist_state": "session"}
+    usual, limits = Recipe(), {"min_value": 1, "max_value": MAX_COUNT, "width": 150, "persist_state": "session"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         users = st.number_input("Users", value=usual.users, key="writing_users", **limits)
         tasks = st.number_input("Tasks of each", value=usual.tasks, key="writing_tasks", **limits)

@@ -12,7 +12,7 @@ from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.session import engine, follow
 from pages.parts.shared.session_state import Session
 
-AT_ONCE = 0.3  # seconds in which most files are looked at, without a bar
+BAR_AFTER = 0.3  # seconds in which most files are looked at, without a bar
 
 
 def looked_at(name: str, key: tuple, work: Callable[[Job], Any]) -> Job:
@@ -24,7 +24,7 @@ def looked_at(name: str, key: tuple, work: Callable[[Job], Any]) -> Job:
         id = f"look-{uuid.uuid4().hex}"
         job = engine().jobs.start(id, lambda: Job(id, work))
         Session.looked[name].value = (key, job)
-    if not job.wait(AT_ONCE):
+    if not job.wait(BAR_AFTER):
         follow(job, "Reading the file")
     if job.status == CANCELLED:
         st.info("Cancelled; choose the file again to look at it.", icon=":material/stop_circle:")

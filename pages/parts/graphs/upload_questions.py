@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.datasets import datasets, keep_set
 from core.datasets.fit import OWN, fit, rows_fit
-from core.datasets.own import KIND, added_sets, clean_name, remove_set
+from core.datasets.own import OWNED_AS, added_sets, clean_name, remove_set
 from core.errors import HopscopeError
 from pages.parts.graphs.upload import saved_upload
 from pages.parts.graphs.ways import go_on, ways_on
@@ -118,11 +118,11 @@ def _added() -> None:
     for name, (graph, questions) in added.items():
         with st.container(horizontal=True, vertical_alignment="center"):
             where = plain(known[graph].title) if graph in known else f"{plain(graph)}, a graph that is gone"
-            by = plain(whose(KIND, name))
+            by = plain(whose(OWNED_AS, name))
             st.markdown(" · ".join(filter(None, (plain(questions.title), where, by))), width="stretch")
             if graph in known:
                 ways_on(questions, graph, name, type="tertiary")
-            how = held(barred(KIND, name), f"Remove {questions.title}")
+            how = held(barred(OWNED_AS, name), f"Remove {questions.title}")
             st.button(
                 "Remove",
                 key=f"questions_remove_{name}",

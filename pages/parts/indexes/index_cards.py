@@ -12,8 +12,8 @@ from core.errors import HopscopeError
 from core.indexes.prepared import (
     ABSENT,
     DAMAGED,
-    KIND,
     OTHER,
+    OWNED_AS,
     PARTLY,
     READY,
     Leftover,
@@ -108,7 +108,7 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
     """What is there, a line for each setting, and how long building takes where it is not all there."""
     if at_work and one.kind.adds:
         return []  # it grows; the bar tells how far it is
-    now, lines, by = time.time(), [], whose(KIND, key(graph, one.kind))
+    now, lines, by = time.time(), [], whose(OWNED_AS, key(graph, one.kind))
     for saved in sorted(one.saved, key=lambda saved: not saved.usual):
         facts = [saved.words[:1].upper() + saved.words[1:]] if saved.words else []
         facts += [f"{one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}"] if one.parts and saved.usual else []
@@ -124,7 +124,7 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
 
 def _buttons(graph: Any, one: Prepared) -> None:
     kind, name = one.kind, one.kind.name
-    why = barred(KIND, key(graph, kind)) if one.saved else ""
+    why = barred(OWNED_AS, key(graph, kind)) if one.saved else ""
     if kind.build is not None and not one.lacks and not one.damage:
         if one.state != READY:
             label = "Go on" if one.state == PARTLY else "Build"

@@ -23,7 +23,7 @@ from pages.parts.shared.text import plain
 BRANCH_HELP = "The arms of a branch are changed in the address of this page or in a TOML file, not in a form."
 REPEATED = ":material/repeat: Repeated, in this order"
 FIRST, SECOND = ":material/looks_one: One search", ":material/looks_two: Another, from the same start"
-AT_ONCE = 4  # parameters shown at once; the rest wait behind "More settings"
+FIRST_PARAMETERS = 4  # parameters shown at once; the rest wait behind "More settings"
 _NAMED = re.compile(r"`(\w+)`")
 OTHER = "…"  # stands for an expression that is typed
 ROLE_WORDS = {
@@ -57,11 +57,11 @@ def operator_form(operator: Operator, key: str) -> Operator | None:
     asked = parameters(type(operator))
     try:
         with _row():
-            for parameter in asked[:AT_ONCE]:
+            for parameter in asked[:FIRST_PARAMETERS]:
                 given[parameter.name] = _field(parameter, current[parameter.name], key)
-        if len(asked) > AT_ONCE:
-            with st.expander(f"More settings ({len(asked) - AT_ONCE})"), _row():
-                for parameter in asked[AT_ONCE:]:
+        if len(asked) > FIRST_PARAMETERS:
+            with st.expander(f"More settings ({len(asked) - FIRST_PARAMETERS})"), _row():
+                for parameter in asked[FIRST_PARAMETERS:]:
                     given[parameter.name] = _field(parameter, current[parameter.name], key)
         for parameter in asked:
             if parameter.model:

@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.corpus import Brought, Corpus, bring, corpora, own_corpus, remove_corpus
-from core.corpus.corpus import KIND
+from core.corpus.corpus import OWNED_AS
 from core.corpus.readers.table import Columns
 from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
@@ -54,7 +54,7 @@ def bring_files(here: str) -> None:
 
 def _form(files: list, here: str) -> None:
     known = corpora()
-    own = [name for name, corpus in known.items() if isinstance(corpus, Corpus) and corpus.own and not barred(KIND, name)]
+    own = [name for name, corpus in known.items() if isinstance(corpus, Corpus) and corpus.own and not barred(OWNED_AS, name)]
     columns = choose_columns(files)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         into = NEW
@@ -148,9 +148,9 @@ def remove(corpus: Corpus) -> None:
     """A way to remove texts of a person's own, which is asked first."""
     if not corpus.own:
         return
-    if by := whose(KIND, corpus.name):
+    if by := whose(OWNED_AS, corpus.name):
         st.caption(plain(by), width="content")
-    with st.popover("Remove", icon=":material/delete:", type="tertiary", **held(barred(KIND, corpus.name))):
+    with st.popover("Remove", icon=":material/delete:", type="tertiary", **held(barred(OWNED_AS, corpus.name))):
         st.write(plain(f"Remove {corpus.title} with its {many(corpus.n_documents, 'document')} and every graph built of it?"))
         st.button("Yes, remove it", key="texts_remove", type="primary", on_click=tried, args=(lambda: _remove(corpus),))
 
@@ -165,7 +165,7 @@ def remove_document(corpus: Corpus, id: str) -> None:
     """A way to take one document out of texts of a person's own, which is asked first."""
     if not corpus.own or len(corpus) < 2:
         return
-    with st.popover("Remove this document", icon=":material/delete:", type="tertiary", **held(barred(KIND, corpus.name))):
+    with st.popover("Remove this document", icon=":material/delete:", type="tertiary", **held(barred(OWNED_AS, corpus.name))):
         st.write("Remove it? Graphs of these texts are to be built again; only what depends on it is made anew.")
         st.button("Yes, remove it", key="texts_remove_one", type="primary", on_click=tried, args=(lambda: corpus.remove([id]),))
 

@@ -7,7 +7,7 @@ import shutil
 import streamlit as st
 
 from core.corpus import Corpus, bring_questions, corpora
-from core.corpus.corpus import KIND
+from core.corpus.corpus import OWNED_AS
 from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
 from pages.parts.graphs.upload import saved_upload
@@ -20,7 +20,7 @@ from pages.parts.shared.text import many, plain
 def bring_known(here: str) -> None:
     """Draw the form, where these texts are a person's own."""
     corpus = corpora().get(here)
-    if not isinstance(corpus, Corpus) or not corpus.own or barred(KIND, here):
+    if not isinstance(corpus, Corpus) or not corpus.own or barred(OWNED_AS, here):
         return
     st.markdown("**Questions with known answers**")
     st.write("Compare offers them, and Evaluate counts by them.")

@@ -129,7 +129,7 @@ def test_too_many_are_refused_with_their_cost(grown):
 
 def test_within_a_question_only_few_are_encoded(grown, monkeypatch):
     graph = grown()
-    monkeypatch.setattr(vectors, "AT_ONCE", 4)
+    monkeypatch.setattr(vectors, "MAX_ITEMS_IN_QUESTION", 4)
     with pytest.raises(StoreError, match=r"5 nodes of “films” have no vectors yet.*core index vectors --graph .*films --of nodes"):
         vector_index(graph, Bag(), "nodes")
     build(graph, Bag(), "nodes")

@@ -90,7 +90,7 @@ def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
 
 
 def test_many_nodes_are_not_encoded_within_a_question(grown, monkeypatch):
-    monkeypatch.setattr(walks, "AT_ONCE", 1)
+    monkeypatch.setattr(walks, "MAX_NODES_IN_QUESTION", 1)
     graph = grown()
     with pytest.raises(
         StoreError, match="page Indexes, or with: python -m core index walks --graph .* --strategy random --walks 8 .* --seed 5"

@@ -115,7 +115,7 @@ def test_a_walk_that_is_cut_says_so(star, monkeypatch):
 
 def test_steps_made_anew_are_the_same(toy, monkeypatch):
     held = list(whole(toy, "both").lists)
-    monkeypatch.setattr(local, "AT_ONCE", 0)
+    monkeypatch.setattr(local, "MAX_TUPLE_STEPS", 0)
     anew = whole(toy, "both").lists
     assert list(anew) == held and len(anew) == toy.n_nodes and not isinstance(anew, tuple)
 

@@ -37,7 +37,7 @@ def packed(path, head: bytes, row: bytes, tail: bytes):
     ids=["lines", "array", "object", "one row", "answers", "tabs", "one cell a line", "text"],
 )
 def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, row, tail):
-    monkeypatch.setattr(collected, "MOST", 4 << 20)
+    monkeypatch.setattr(collected, "MAX_BYTES", 4 << 20)
     monkeypatch.setattr("core.io.json_pieces.LONGEST_VALUE", 1 << 20)
     monkeypatch.setattr("core.questions.table.LONGEST_LINE", 1 << 20)
     suffix = "json" if row[:1] in b'{["' and head != b"question,answers\n" else "csv" if b"," in head else "txt"
@@ -53,7 +53,7 @@ def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, r
 
 
 def test_what_fits_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(collected, "MOST", 1 << 20)
+    monkeypatch.setattr(collected, "MAX_BYTES", 1 << 20)
     file = tmp_path / "q.jsonl"
     file.write_bytes((QUESTION + b"\n") * 10_000)
     with pytest.raises(BadInput, match=r"q.jsonl, line \d+: the questions up to here take more than 1 MB of memory.*[\d,]+ questions fit"):

@@ -47,7 +47,7 @@ class Server(BaseHTTPRequestHandler):
             while not self.over.wait(0.05):
                 self.wfile.write(b" ")
         elif self.path == "/large":
-            self._send(200, b"[" + b"1," * asking.MOST + b"1]")
+            self._send(200, b"[" + b"1," * asking.MAX_REPLY_BYTES + b"1]")
         else:
             self._send(*BODIES[self.path])
 
@@ -112,7 +112,7 @@ def test_the_request_and_the_reply(at, monkeypatch):
     ],
 )
 def test_every_failure_is_a_sentence(at, monkeypatch, path, told):
-    monkeypatch.setattr(asking, "MOST", 1 << 20)
+    monkeypatch.setattr(asking, "MAX_REPLY_BYTES", 1 << 20)
     with pytest.raises(RetrieverFailed, match=told):
         at.ask(path)
     assert [one[0] for one in at.told] == [path]  # nothing is tried twice, and no redirect followed
@@ -185,7 +185,7 @@ number = 3
     ],
 )
 def test_a_function_of_ones_own(at, monkeypatch, name, told):
-    monkeypatch.setattr(asking, "MOST", 1 << 20)
+    monkeypatch.setattr(asking, "MAX_REPLY_BYTES", 1 << 20)
     (at.home / "mine.py").write_text(CALLED, "utf-8")
     own_file().write_text(f'[good]\npython = "mine:good"\n[{name}]\npython = "mine:{name}"\ntimeout = 0.2\n', "utf-8")
     assert asking.ask(retriever("good"), REQUEST, lambda: None) == {"answers": ["One"]}

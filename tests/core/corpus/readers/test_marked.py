@@ -193,6 +193,6 @@ def test_a_word_document_that_cannot_be_read_is_refused_by_name(data, sentence):
 
 
 def test_a_word_document_that_is_a_bomb_is_refused(monkeypatch):
-    monkeypatch.setattr("core.corpus.readers.word.MOST", 1 << 20)
+    monkeypatch.setattr("core.corpus.readers.word.MAX_BYTES", 1 << 20)
     with pytest.raises(BadInput, match="unpacks to more than 1 MB"):
         word("a.docx", zipped(bomb=b"\0" * (2 << 20)))

@@ -28,7 +28,7 @@ def counted(graph, method, direction, **more):
 @pytest.mark.parametrize("method", WHOLE)
 def test_small_steps_find_the_same(web, method, direction, monkeypatch):
     (nodes, scores), seldom = counted(web, method, direction)
-    monkeypatch.setattr(WHOLE[method], "AT_ONCE", 20)
+    monkeypatch.setattr(WHOLE[method], "CHECK_STEPS", 20)
     (again, values), often = counted(web, method, direction)
     assert again.tolist() == nodes.tolist() and values.tolist() == scores.tolist()
     assert often >= seldom + 10
@@ -37,14 +37,14 @@ def test_small_steps_find_the_same(web, method, direction, monkeypatch):
 def test_small_steps_of_the_weighted_equation_find_the_same(web, monkeypatch):
     weights = np.random.default_rng(0).random(web.n_edges) + 0.1
     (nodes, scores), _ = counted(web, "exact", "both", weights=weights)
-    monkeypatch.setattr(exact, "AT_ONCE", 1)
+    monkeypatch.setattr(exact, "CHECK_STEPS", 1)
     (again, values), often = counted(web, "exact", "both", weights=weights)
     assert again.tolist() == nodes.tolist() and values.tolist() == scores.tolist() and often > 10
 
 
 @pytest.mark.parametrize("method", WHOLE)
 def test_a_cancel_ends_it_where_it_is(web, method, monkeypatch):
-    monkeypatch.setattr(WHOLE[method], "AT_ONCE", 20)
+    monkeypatch.setattr(WHOLE[method], "CHECK_STEPS", 20)
     left = iter(range(5))
 
     def check():
@@ -57,7 +57,7 @@ def test_a_cancel_ends_it_where_it_is(web, method, monkeypatch):
 
 
 def test_the_exact_answer_is_cancelled_too(web, monkeypatch):
-    monkeypatch.setattr(exact, "AT_ONCE", 1)
+    monkeypatch.setattr(exact, "CHECK_STEPS", 1)
 
     def check():
         raise Cancelled()

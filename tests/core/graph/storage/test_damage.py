@@ -70,7 +70,7 @@ def test_a_damaged_graph_costs_itself(tmp_path, monkeypatch):
 
 
 def test_what_is_found_in_a_large_graph_is_said_from_then_on(told, monkeypatch):
-    monkeypatch.setattr(digests, "AT_ONCE", 0)
+    monkeypatch.setattr(digests, "WHOLE_BYTES", 0)
     flip(told.data_folder / "tails.npy", 0.9)
     graph = Graph.open(told.folder)  # at once
     graph.later.begin()
@@ -83,7 +83,7 @@ def test_what_is_found_in_a_large_graph_is_said_from_then_on(told, monkeypatch):
 
 
 def test_a_large_graph_is_read_once_a_process(told, monkeypatch):
-    monkeypatch.setattr(digests, "AT_ONCE", 0)
+    monkeypatch.setattr(digests, "WHOLE_BYTES", 0)
     time.sleep(1.1 * digests.TICK / 1e9)
     digests.check(told.data_folder)
     assert Graph.open(told.folder).later.done
