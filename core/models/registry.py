@@ -31,7 +31,7 @@ class ModelInfo:
     `present` tells whether it can be used here now as far as that can be told without loading it (a server counts as
     present); `how_to_get` is a sentence, empty where it is present; `memory_bytes` is about what it takes once loaded;
     `own` tells a person's own row from a shipped one; `fetchable` whether `Registry.fetch` can get it; `figures` is what was
-    measured of one that was trained from shipped questions.
+    measured of one that was trained from shipped questions; `refuses` are the parts of requests that a server was seen to refuse.
     """
 
     name: str
@@ -49,6 +49,7 @@ class ModelInfo:
     own: bool = False
     fetchable: bool = False
     figures: str = ""
+    refuses: tuple[str, ...] = ()
 
 
 class Registry:
@@ -172,6 +173,7 @@ class Registry:
             own=row.own,
             fetchable=row.settings.fetchable,
             figures=row.settings.figures(),
+            refuses=getattr(made, "refuses", ()),
         )
 
     def set_role(self, role: str, name: str, save: bool = True) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelFailed, shorten
 from core.models.base import Messages
 from core.models.chat.client import ChatClient, ChatRequest, Check
-from core.models.chat.piece import Piece, bound
+from core.models.chat.pauses import BUSY, Pauses
+from core.models.chat.piece import WHOLE, Piece, bound
+from core.models.chat.refusals import Refusals, said_by
 from core.models.chat.replies import estimate, estimate_tokens, fewest_tokens
 from core.models.chat.whole_prompts import WholePrompts
 from core.models.chat.writing import Writing
@@ -22,6 +26,8 @@ ENLARGE = (
     "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: --max-model-len), or say in models.toml how "
     "large it is (context), so that prompts are made to fit."
 )
+QUOTA = re.compile(r"insufficient_quota|quota|billing", re.IGNORECASE)  # in a refusal that does not pass by waiting
+DROPPED = ("RemoteProtocolError", "ReadError", "WriteError")  # the HTTP library's faults of a connection that was there
 CONNECT = 5.0  # seconds until a server that does not answer counts as dead
 
 
@@ -29,10 +35,10 @@ class OpenAIChat(ChatClient):
     """A Chat over the server at `url` (ending in /v1), asking for `model`.
 
     The key is read from the environment variable `key_variable` where one is named. Redirects are not followed: a server leads to no
-    host that is not allowed. Requests run side by side; nothing is tried twice, except once without the JSON schema where the server
-    refuses that (noted in `schemas`, so that later requests leave it out). A request that is cancelled is given up, also before the
-    server has said anything. `reply` raises ModelFailed naming the address. Tokens are estimated, as a server does not count them
-    beforehand.
+    host that is not allowed. Requests run side by side. A request is sent again without what the server refuses of it (`refuses`), which
+    later ones leave out, and after a pause where the server is busy or drops the connection before it says anything. One that is
+    cancelled is given up, also before the server has said anything. `reply` raises ModelFailed naming the address. Tokens are estimated,
+    as a server does not count them beforehand.
     """
 
     side_by_side = True
@@ -42,45 +48,73 @@ class OpenAIChat(ChatClient):
     ):
         super().__init__(name, context)
         self.url, self.model = url.rstrip("/"), model
-        self.key_variable, self.timeout, self.schemas, self._key = key_variable, timeout, True, key
+        self.key_variable, self.timeout, self._key = key_variable, timeout, key
         self._lock = threading.Lock()
-        self._whole = WholePrompts()
+        self._whole, self._refusals = WholePrompts(), Refusals()
         self._client: OpenAI | None = None
+
+    @property
+    def refuses(self) -> tuple[str, ...]:
+        """The parts of requests that the server refused, so that they are left out."""
+        return self._refusals.names
 
     def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
         import openai
 
         body = {"model": self.model, **request.body()}
-        with_schema = body | {"response_format": request.response_format()} if request.schema is not None and self.schemas else body
+        if request.schema is not None:
+            body["response_format"] = request.response_format()
+        pauses, learnt = Pauses(f"The server at {self.url}"), set[str]()
         try:
-            try:
-                self._stream(with_schema, writing, check)
-            except (openai.BadRequestError, openai.UnprocessableEntityError):
-                if with_schema is body or writing.pieces:
-                    raise
-                self._stream(body, writing, check)
-                self.schemas = False
-        except (openai.OpenAIError, OSError, ValueError, RecursionError) as error:
-            raise ModelFailed(self._sentence(error, writing.text)) from error
+            while not self._sent(self._refusals.allowed(body), writing, check, pauses, learnt):
+                continue
         except Exception as error:
-            if not _transport(error):
+            self._refusals.forget(learnt)  # leaving them out did not help
+            if isinstance(error, openai.OpenAIError | OSError | ValueError | RecursionError) or _transport(error):
+                raise ModelFailed(self._sentence(error, writing.text)) from error
+            raise
+
+    def _sent(self, body: dict[str, Any], writing: Writing, check: Check | None, pauses: Pauses, learnt: set[str]) -> bool:
+        """Whether the request was answered; False where it is to be sent again: later, or without what the server `learnt` to refuse."""
+        import openai
+
+        try:
+            self._stream(body, writing, check)
+        except openai.APIStatusError as error:
+            status, said = error.status_code, said_by(error.body) or error.message
+            if writing.pieces:
                 raise
-            raise ModelFailed(self._sentence(error, writing.text)) from error
+            if status in BUSY:
+                if QUOTA.search(f"{said} {error.code}") or not pauses.wait(f"is busy ({status})", error.response.headers, check):
+                    raise
+                return False
+            refused = self._refusals.learn(status, said, body)
+            if not refused:
+                raise
+            learnt.add(refused)
+            return False
+        except openai.APIConnectionError as error:
+            dropped = not isinstance(error, openai.APITimeoutError) and type(error.__cause__).__name__ in DROPPED
+            if writing.pieces or not dropped or not pauses.wait("dropped the connection", {}, check):
+                raise
+            return False
+        return True
 
     def _stream(self, body: dict[str, Any], writing: Writing, check: Check | None) -> None:
         """One streamed request; leaving early closes the connection, which stops the server's work."""
         used: tuple[int, int] | None = None
         with self._ready().chat.completions.create(**body) as stream:
-            for chunk in stream:
+            for piece in _pieces(stream):
                 if check:
                     check()
-                piece = Piece.of(chunk)
                 used, writing.finish = piece.used or used, piece.finish or writing.finish
                 writing.tool, writing.refusal = writing.tool or piece.tool, writing.refusal + piece.refusal
                 stop = bool(piece.thought) and writing.think(piece.thought)
                 if (piece.text and writing.add(piece.text)) or stop:
                     writing.finish = writing.finish or "stop"
                     break
+            if writing.finish is None and stream.response.extensions.get(WHOLE):
+                writing.finish = "stop"
         if writing.finish is None:
             raise ValueError("the connection ended before the reply did")
         messages = body["messages"]
@@ -95,12 +129,13 @@ class OpenAIChat(ChatClient):
 
         read = 0
         try:
-            with self._ready().chat.completions.create(**{**body, "messages": list(messages), "max_tokens": 1}) as stream:
-                for chunk in stream:
+            limit = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
+            asked = self._refusals.allowed({**body, "messages": list(messages), limit: 1})
+            with self._ready().chat.completions.create(**asked) as stream:
+                for piece in _pieces(stream):
                     if check:
                         check()
-                    used = Piece.of(chunk).used
-                    read = used[0] if used else read
+                    read = piece.used[0] if piece.used else read
         except (openai.OpenAIError, OSError, ValueError, RecursionError):
             return 0
         except Exception as error:
@@ -133,7 +168,8 @@ class OpenAIChat(ChatClient):
         elif isinstance(error, openai.AuthenticationError):
             what = "refused the key"
         elif isinstance(error, openai.NotFoundError):
-            what = f"does not know the model “{self.model}” or this address"
+            said = said_by(error.body)
+            what = f"does not know the model “{self.model}” or this address" + (f": {shorten(said, 200)}" if said else "")
         elif isinstance(error, openai.APIConnectionError) and not so_far:
             what = "cannot be reached; is it running?"
         elif isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
@@ -142,6 +178,18 @@ class OpenAIChat(ChatClient):
             what = f"failed: {shorten(str(error), 200)}"
         tail = f" What came so far: “{shorten(so_far, 200)}”" if so_far else ""
         return f"The server at {self.url} {what}{'' if what.endswith('?') else '.'}{tail}"
+
+
+def _pieces(stream: Any) -> Iterator[Piece]:
+    """What a reply says piece by piece, or at once where the server does not stream. Raises ValueError for a web page."""
+    kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "text/html":
+        raise ValueError("it sent a web page; is the address right? It usually ends in /v1")
+    if kind == "application/json":
+        yield Piece.whole(json.loads(stream.response.read()))
+        return
+    for chunk in stream:
+        yield Piece.of(chunk)
 
 
 def _transport(error: Exception) -> bool:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from core.io.files import size_text
+from core.models.chat.refusals import said_by
 
 EACH, BESIDE = 1 << 13, 1 << 20  # bytes that a server may send for a token, and beside them
+UNSAID = 1 << 13  # tokens of a reply whose request does not say how many it may have
+DONE, WHOLE = b"[DONE]", "hopscope_whole"  # the mark at the end of a stream, and what a response says of having had it
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,21 @@ class Piece:
     thought: str = ""
     tool: str = ""
     refusal: str = ""
+
+    @classmethod
+    def whole(cls, answer: Any) -> Piece:
+        """What a reply says that came as one JSON object. Raises ValueError for one that is none, in the server's words if it has any."""
+        try:
+            choice = answer["choices"][0]
+            message, usage = SimpleNamespace(**choice["message"]), answer.get("usage")
+            calls = [SimpleNamespace(function=SimpleNamespace(**call["function"])) for call in choice["message"].get("tool_calls") or ()]
+            delta = SimpleNamespace(**{**vars(message), "content": getattr(message, "content", None), "tool_calls": calls})
+            counted = SimpleNamespace(**{"prompt_tokens": None, "completion_tokens": None, **usage}) if usage else None
+        except (KeyError, IndexError, TypeError, AttributeError):
+            said = said_by(answer)
+            raise ValueError(f"it says: {said}" if said else "it sent an object that is no reply") from None
+        ended = choice.get("finish_reason") or "stop"
+        return cls.of(SimpleNamespace(choices=[SimpleNamespace(finish_reason=ended, delta=delta)], usage=counted))
 
     @classmethod
     def of(cls, chunk: Any) -> Piece:
@@ -64,15 +83,17 @@ def _prompt(usage: Any) -> int:
 def bound(response: Any) -> None:
     """Bounds what is read of a response, after unpacking, by the tokens that its request asks for: reading more raises ValueError."""
     try:
-        tokens = json.loads(response.request.content)["max_tokens"]
-    except (ValueError, KeyError, TypeError):
+        asked = json.loads(response.request.content)
+        tokens = int(asked.get("max_tokens") or asked.get("max_completion_tokens") or UNSAID)
+    except (ValueError, AttributeError, TypeError):
         tokens = 0
     most, read = BESIDE + EACH * tokens, response.iter_bytes
 
     def iter_bytes(chunk_size: int | None = None) -> Iterator[bytes]:
-        left = most
+        left, end = most, b""
         for data in read(chunk_size):
-            left -= len(data)
+            left, end = left - len(data), (end + data)[-64:]
+            response.extensions[WHOLE] = response.extensions.get(WHOLE, False) or DONE in end
             if left < 0:
                 raise ValueError(f"it sent more than {size_text(most)} for a reply of {tokens:,} tokens and was cut off")
             yield data

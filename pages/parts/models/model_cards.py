@@ -64,6 +64,7 @@ def _facts(info: ModelInfo) -> list[str]:
     facts += [f"licence {info.licence}"] if info.licence else []
     facts += [f"from {info.upstream}"] if info.upstream else []
     facts += [f"role: {', '.join(info.roles)}"] if info.roles else []
+    facts += [f"asked without {', '.join(info.refuses)}, which it refuses"] if info.refuses else []
     facts += [info.figures] if info.figures else []
     return facts
 

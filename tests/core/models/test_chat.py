@@ -171,7 +171,7 @@ def test_a_server_that_refuses_schemas_is_asked_without_one():
         reply = chat.reply(ASK, schema=SCHEMA)
         assert reply.text == "Hello" and reply.tokens_in == estimate_tokens(ASK) and len(bodies) == 2
         chat.reply(ASK, schema=SCHEMA, seed=1)
-        assert len(bodies) == 3 and not chat.schemas
+        assert len(bodies) == 3 and chat.refuses == ("response_format",)
 
 
 def test_a_failing_server_is_not_asked_again():

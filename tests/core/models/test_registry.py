@@ -138,3 +138,15 @@ def test_the_import_is_light():
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_a_server_refuses_is_in_its_description(own_home):
+    from tests.core.models.chat.test_refusals import ASK, REFUSED, refusing
+    from tests.core.models.chat_server import serving
+
+    registry = Registry()
+    with serving(refusing(*REFUSED[0][:3])) as (url, _):
+        registry.add("mine", "chat", "openai", url=url, model="m")
+        assert registry.info("mine").refuses == ()
+        registry.chat("mine").reply(ASK)
+    assert registry.info("mine").refuses == ("stream_options",)

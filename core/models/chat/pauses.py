@@ -1,0 +1,63 @@
+"""Pauses before a request is sent again that a server could not take now: it has too many, still loads, or dropped the connection."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
+
+from core.io.durations import span
+from core.runtime.meter import HowFar, current, spent
+
+BUSY = (429, 503, 529)  # statuses of a server that will take the request later
+MOST = 180.0  # seconds of pauses before one request is given up
+FIRST, TRIES = 1.0, 7  # the first pause where the server names none, each twice the one before, and how many there are
+LOOK = 0.1  # seconds between two looks at whether somebody cancelled
+
+
+class Pauses:
+    """The pauses of one request."""
+
+    def __init__(self, who: str):
+        self._who, self._left, self._next, self._tries = who, MOST, FIRST, TRIES
+
+    def wait(self, why: str, headers: Mapping[str, str], check: Callable[[], None] | None) -> bool:
+        """Wait as long as the server says, or twice as long as the last time; False at once where that is too long or was done too often.
+
+        `why` says what happened; `check` is called meanwhile and may raise.
+        """
+        named = retry_after(headers)
+        pause = self._next if named is None else max(named, LOOK)
+        if pause > self._left or self._tries < 1:
+            return False
+        self._left, self._next, self._tries = self._left - pause, 2 * self._next, self._tries - 1
+        meter, until = current(), time.monotonic() + pause
+        with spent("waiting"):
+            while (left := until - time.monotonic()) > 0:
+                if meter is not None:
+                    meter.report(HowFar(f"{self._who} {why}; asking again in {span(left)}", None, None, left))
+                if check:
+                    check()
+                time.sleep(min(LOOK, left))
+        return True
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a server asks to wait, by a number or a date; None where it does not say.
+
+    >>> from core.models.chat.pauses import retry_after
+    >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "250"}), retry_after({"retry-after": "soon"}), retry_after({})
+    (2.0, 0.25, None, None)
+    """
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        return max(0.0, float(headers["retry-after"]))
+    except KeyError:
+        return None
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time())
+    except (ValueError, TypeError, KeyError):
+        return None

@@ -1,0 +1,139 @@
+"""What servers refuse of a request, found out by their own words, and requests without it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+Body = dict[str, Any]
+REFUSING = re.compile(
+    r"unsupported|not (?:be )?support|n't support|un(?:known|recogni[sz]ed|expected)|not (?:permitted|allowed|enabled|available)"
+    r"|not recogni[sz]ed|no endpoints|extra (?:input|field)|only the default|invalid (?:parameter|argument|field|role)|must alternate",
+    re.IGNORECASE,
+)
+TOO_LONG = re.compile(
+    r"context (?:length|window)|too (?:large|long|many)|exceeds?\b|maximum (?:context|value)|greater than|at most", re.IGNORECASE
+)
+STATUSES = (400, 404, 405, 422, 500, 501)  # with which servers say so
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a request: its name for a person, the words that servers call it by, whether a body has it, and the body without it."""
+
+    name: str
+    words: re.Pattern[str]
+    there: Callable[[Body], bool]
+    without: Callable[[Body], Body]
+
+
+def _key(name: str, words: str) -> Part:
+    """A part that is one key of the body and can be left out."""
+    return Part(
+        name, re.compile(words, re.IGNORECASE), lambda body: name in body, lambda body: {k: v for k, v in body.items() if k != name}
+    )
+
+
+def _renamed(body: Body) -> Body:
+    """The body with the newer name of its limit of tokens."""
+    return {("max_completion_tokens" if key == "max_tokens" else key): value for key, value in body.items()}
+
+
+def _has_system(body: Body) -> bool:
+    return any(message["role"] == "system" for message in body["messages"])
+
+
+def _without_system(body: Body) -> Body:
+    """The body with what the system's messages say at the head of the first message of the user."""
+    said = "\n\n".join(message["content"] for message in body["messages"] if message["role"] == "system")
+    others = [dict(message) for message in body["messages"] if message["role"] != "system"]
+    first = next((message for message in others if message["role"] == "user"), None)
+    if first is None:
+        others.insert(0, {"role": "user", "content": said})
+    else:
+        first["content"] = f"{said}\n\n{first['content']}"
+    return body | {"messages": others}
+
+
+SYSTEM = r"system (?:role|message|prompt|instruction)|developer instruction|roles?\b.*\b(?:system|alternate)|\bsystem\b.*\brole"
+PARTS = (
+    _key("response_format", r"response_format|json_schema|schema|structured|grammar|guided|json mode"),
+    _key("stream_options", r"stream_options|include_usage"),
+    _key("seed", r"\bseed\b"),
+    _key("temperature", r"temperature"),
+    Part("max_tokens", re.compile(r"max_tokens", re.IGNORECASE), lambda body: "max_tokens" in body, _renamed),
+    Part("system role", re.compile(SYSTEM, re.IGNORECASE), _has_system, _without_system),
+    _key("max_completion_tokens", r"max_completion_tokens"),
+)
+
+
+class Refusals:
+    """The parts that a server has refused so far; requests leave them out from then on.
+
+    >>> from core.models.chat.refusals import Refusals
+    >>> refusals, body = Refusals(), {"messages": [], "seed": 0, "max_tokens": 9}
+    >>> refusals.learn(422, "Extra inputs are not permitted: seed", body), refusals.allowed(body)
+    ('seed', {'messages': [], 'max_tokens': 9})
+    >>> refusals.learn(400, "max_tokens is too large: 9000. This model's maximum context length is 4096.", body)
+    ''
+    """
+
+    def __init__(self) -> None:
+        self._refused: list[Part] = []
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What was refused, in the order in which it was found out."""
+        return tuple(part.name for part in self._refused)
+
+    def allowed(self, body: Body) -> Body:
+        """The body without what was refused."""
+        for part in self._refused:
+            if part.there(body):
+                body = part.without(body)
+        return body
+
+    def learn(self, status: int, said: str, sent: Body) -> str:
+        """The part of the body that an answer of this status and words refuses, left out from now on; empty where it refuses none.
+
+        A bad request that names no part is put down to the schema, where there is one: few servers say more.
+        """
+        if status not in STATUSES or TOO_LONG.search(said):
+            return ""
+        named = [part for part in PARTS if part.there(sent) and part.words.search(said)]
+        if not named and status in (400, 422) and "response_format" in sent:
+            named = [PARTS[0]]
+        elif not REFUSING.search(said):
+            named = []
+        if named and named[0] not in self._refused:  # another request may have found it out meanwhile
+            self._refused.append(named[0])
+        return named[0].name if named else ""
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Take parts for ones that are not refused after all."""
+        without = set(names)
+        self._refused = [part for part in self._refused if part.name not in without]
+
+
+def said_by(answer: Any) -> str:
+    """What a server says of an error in its JSON: its message, and the parameter that it names; never what it repeats of the request.
+
+    >>> from core.models.chat.refusals import said_by
+    >>> said_by({"error": {"message": "Unknown parameter", "param": "seed"}})
+    'Unknown parameter seed'
+    >>> said_by({"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 0}]})
+    'Extra inputs are not permitted: body seed'
+    """
+    if not isinstance(answer, dict):
+        return answer if isinstance(answer, str) else ""
+    error = answer.get("error", answer)
+    if isinstance(error, str):
+        return error
+    if not isinstance(error, dict):
+        return ""
+    detail = error.get("detail")
+    if isinstance(detail, list):
+        return "; ".join(f"{one.get('msg', '')}: {' '.join(map(str, one.get('loc', ())))}" for one in detail if isinstance(one, dict))
+    return " ".join(str(error[key]) for key in ("message", "detail", "param") if error.get(key))

@@ -1,0 +1,213 @@
+"""Servers that refuse a part of a request, answer in another form, or cannot answer now."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from core.errors import Cancelled, ModelFailed
+from core.models.chat import pauses
+from core.models.chat.openai import OpenAIChat
+from core.models.chat.refusals import Refusals
+from core.runtime.meter import metered
+from tests.core.models.chat_server import serving, stream
+
+ASK = [{"role": "system", "content": "Answer."}, {"role": "user", "content": "Who painted it?"}]
+SCHEMA = {"type": "object", "properties": {"who": {"type": "string"}}, "required": ["who"], "additionalProperties": False}
+
+
+def event(text, finish=None) -> str:
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    return f"data: {json.dumps({'id': '1', 'object': 'chat.completion.chunk', 'created': 1, 'model': 'm', 'choices': [choice]})}\n\n"
+
+
+WELL = event("Ann.") + event("", "stop") + "data: [DONE]\n\n"
+
+
+def as_json(handler, status: int, answer, headers=(), kind="application/json") -> None:
+    """One answer that is not streamed."""
+    text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+    handler.send_response(status)
+    for key, value in {"Content-Type": kind, "Content-Length": str(len(text)), **dict(headers)}.items():
+        handler.send_header(key, value)
+    handler.end_headers()
+    handler.wfile.write(text)
+
+
+def refusing(status: int, message, where):
+    """A server that answers so to a body for which `where(body)` is true, else well."""
+
+    def answer(handler, body):
+        as_json(handler, status, message) if where(body) else stream(handler, WELL)
+
+    return answer
+
+
+def said(message: str, **more) -> dict:
+    return {"error": {"message": message, **more}}
+
+
+REFUSED = [
+    (400, said("Unknown parameter: stream_options"), lambda body: "stream_options" in body, "stream_options"),
+    (
+        422,
+        {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 0}]},
+        lambda body: "seed" in body,
+        "seed",
+    ),
+    (400, said("Unsupported value", param="temperature"), lambda body: body.get("temperature", 1) != 1, "temperature"),
+    (500, said("System role not supported"), lambda body: body["messages"][0]["role"] == "system", "system role"),
+    (404, said("No endpoints found that support json_schema"), lambda body: "response_format" in body, "response_format"),
+    (500, said("Unexpected field response_format"), lambda body: "response_format" in body, "response_format"),
+    (
+        400,
+        said("Use 'max_completion_tokens': 'max_tokens' is not supported with this model."),
+        lambda body: "max_tokens" in body,
+        "max_tokens",
+    ),
+]
+
+
+@pytest.mark.parametrize(("status", "message", "where", "name"), REFUSED, ids=[f"{one[3]}-{one[0]}" for one in REFUSED])
+def test_what_a_server_refuses_is_left_out_from_then_on(status, message, where, name):
+    with serving(refusing(status, message, where)) as (url, bodies):
+        chat = OpenAIChat(url, "m", "server")
+        assert chat.reply(ASK, schema=SCHEMA, max_tokens=32).text == "Ann."
+        assert chat.reply(ASK, schema=SCHEMA, max_tokens=32, seed=7).text == "Ann."
+    assert chat.refuses == (name,) and [where(body) for body in bodies] == [True, False, False]
+    if name == "max_tokens":
+        assert bodies[1]["max_completion_tokens"] == 32
+    if name == "system role":
+        assert bodies[1]["messages"] == [{"role": "user", "content": "Answer.\n\nWho painted it?"}]
+
+
+def test_several_refusals_are_found_out_one_after_the_other():
+    def answer(handler, body):
+        for key in ("stream_options", "seed", "temperature"):
+            if key in body:
+                return as_json(handler, 400, said(f"Unrecognized request argument supplied: {key}"))
+        return stream(handler, WELL)
+
+    with serving(answer) as (url, bodies):
+        chat = OpenAIChat(url, "m", "server")
+        assert chat.reply(ASK).text == "Ann." and chat.refuses == ("stream_options", "seed", "temperature") and len(bodies) == 4
+
+
+def test_a_prompt_that_is_too_long_refuses_no_parameter():
+    message = "'max_tokens' is not supported at 9000: this model's maximum context length is 4096 tokens."
+    with serving(lambda handler, body: as_json(handler, 400, said(message))) as (url, bodies):
+        chat = OpenAIChat(url, "m", "server")
+        with pytest.raises(ModelFailed, match="maximum context length is 4096"):
+            chat.reply(ASK, schema=SCHEMA)
+    assert chat.refuses == () and len(bodies) == 1
+
+
+def test_what_did_not_help_is_not_left_out():
+    with serving(lambda handler, body: as_json(handler, 400, said("Something is wrong."))) as (url, bodies):
+        chat = OpenAIChat(url, "m", "server")
+        with pytest.raises(ModelFailed, match="Something is wrong"):
+            chat.reply(ASK, schema=SCHEMA)
+    assert chat.refuses == () and len(bodies) == 2  # the second without the schema
+
+
+def test_two_requests_that_find_out_the_same():
+    refusals, body = Refusals(), {"messages": [], "seed": 1}
+    assert [refusals.learn(400, "seed is not supported", body) for _ in range(2)] == ["seed", "seed"] and refusals.names == ("seed",)
+
+
+def reply_object(text, finish="stop"):
+    message = {"role": "assistant", "content": text, "reasoning_content": "Ann or Bob?"}
+    usage = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
+    return {"id": "1", "object": "chat.completion", "choices": [{"index": 0, "message": message, "finish_reason": finish}], "usage": usage}
+
+
+def test_a_server_that_does_not_stream():
+    pieces: list[str] = []
+    with serving(lambda handler, body: as_json(handler, 200, reply_object("Ann."))) as (url, _):
+        reply = OpenAIChat(url, "m", "server").reply(ASK, on_text=pieces.append)
+    assert (reply.text, reply.thought, reply.tokens_in, reply.tokens_out, reply.finish) == ("Ann.", "Ann or Bob?", 12, 3, "stop")
+    assert pieces == ["Ann."]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "sentence"),
+    [
+        (said("quota exceeded for free tier", code=429), "application/json", "it says: quota exceeded for free tier"),
+        ({"anything": 1}, "application/json", "it sent an object that is no reply"),
+        (b"<!DOCTYPE html><html><body>Sign in</body></html>", "text/html; charset=utf-8", "it sent a web page; is the address right"),
+    ],
+)
+def test_an_answer_that_is_no_reply_is_said(answer, kind, sentence):
+    with serving(lambda handler, body: as_json(handler, 200, answer, kind=kind)) as (url, _), pytest.raises(ModelFailed, match=sentence):
+        OpenAIChat(url, "m", "server").reply(ASK)
+
+
+def test_a_stream_that_ends_with_its_mark_alone_is_whole_and_one_without_is_not():
+    with serving(lambda handler, body: stream(handler, event("Ann.") + "data: [DONE]\n\n")) as (url, _):
+        reply = OpenAIChat(url, "m", "server").reply(ASK)
+        assert (reply.text, reply.finish) == ("Ann.", "stop")
+    with (
+        serving(lambda handler, body: stream(handler, event("Ann."))) as (url, _),
+        pytest.raises(ModelFailed, match="ended before the reply"),
+    ):
+        OpenAIChat(url, "m", "server").reply(ASK)
+
+
+def test_the_servers_own_words_about_a_model_that_it_does_not_know():
+    with serving(lambda handler, body: as_json(handler, 404, said("The model `m` was retired."))) as (url, _):
+        with pytest.raises(ModelFailed, match="does not know the model “m” or this address: The model `m` was retired"):
+            OpenAIChat(url, "m", "server").reply(ASK)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_server_is_asked_again_when_it_says(status):
+    def answer(handler, body):
+        as_json(handler, status, said("Please try again."), {"Retry-After": "0.3"}) if len(bodies) < 3 else stream(handler, WELL)
+
+    told: list[str] = []
+    with serving(answer) as (url, bodies), metered(report=lambda far: told.append(far.text)):
+        began = time.monotonic()
+        assert OpenAIChat(url, "m", "server").reply(ASK).text == "Ann." and len(bodies) == 3
+        assert time.monotonic() - began > 0.55 and told[0] == f"The server at {url} is busy ({status}); asking again in 1 second"
+
+
+def test_a_server_that_stays_busy_or_asks_for_too_long_is_given_up(monkeypatch):
+    monkeypatch.setattr(pauses, "FIRST", 0.001)
+    with serving(lambda handler, body: as_json(handler, 429, said("Slow down."))) as (url, bodies):
+        with pytest.raises(ModelFailed, match="Slow down"):
+            OpenAIChat(url, "m", "server").reply(ASK)
+        assert len(bodies) == 1 + pauses.TRIES
+    with serving(lambda handler, body: as_json(handler, 429, said("Tomorrow."), {"Retry-After": "86400"})) as (url, bodies):
+        with pytest.raises(ModelFailed, match="Tomorrow"):
+            OpenAIChat(url, "m", "server").reply(ASK)
+        assert len(bodies) == 1
+    with serving(lambda handler, body: as_json(handler, 429, said("You exceeded your quota.", code="insufficient_quota"))) as (url, bodies):
+        with pytest.raises(ModelFailed, match="your quota"):
+            OpenAIChat(url, "m", "server").reply(ASK)
+        assert len(bodies) == 1
+
+
+def test_a_person_can_cancel_the_waiting():
+    def check():
+        if bodies:
+            raise Cancelled
+
+    with serving(lambda handler, body: as_json(handler, 429, said("Later."), {"Retry-After": "60"})) as (url, bodies):
+        with pytest.raises(Cancelled):
+            OpenAIChat(url, "m", "server").reply(ASK, check=check)
+
+
+def test_a_connection_dropped_before_a_word_is_asked_again(monkeypatch):
+    monkeypatch.setattr(pauses, "FIRST", 0.01)
+
+    def answer(handler, body):
+        if len(bodies) < 2:
+            handler.close_connection = True
+            handler.wfile.close()
+            return
+        stream(handler, WELL)
+
+    with serving(answer) as (url, bodies):
+        assert OpenAIChat(url, "m", "server").reply(ASK).text == "Ann." and len(bodies) == 2
