@@ -21,7 +21,7 @@ ANSWER = 5.0  # seconds for a sign of life
 RECOVER = 15.0  # seconds that one which runs may give none
 LAST_WORDS = 1 << 16  # bytes at the end of its log in which its fault is looked for
 FAULT = re.compile(r"\b(\w*(?:Error|Exception): .*\S)")
-NO_FAULT = ("Engine core initialization failed", " WARNING ", " INFO ")  # says only that another came before, or may come
+NO_FAULT = re.compile(r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b")  # only says that another came before, or may come
 
 
 class ServerProcess:
@@ -94,9 +94,10 @@ class ServerProcess:
         """The first error at the end of its log that says more than that there was one, else its last line; empty where it wrote none."""
         with self.log.open("rb") as file:
             file.seek(max(0, self.log.stat().st_size - LAST_WORDS))
-            lines = file.read().decode("utf-8", "replace").splitlines()
-        faults = [found[1] for line in lines if (found := FAULT.search(line)) and not any(words in line for words in NO_FAULT)]
-        last = faults[:1] or [line.strip() for line in lines if line.strip()][-1:]
+            lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines()]
+        said = [line for line in lines if line and not NO_FAULT.search(line)]
+        faults = [found[1] for line in said if (found := FAULT.search(line))]
+        last = faults[:1] or said[-1:]
         return shorten(last[0], 300) if last else ""
 
 

@@ -88,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def log_message(self, *_):
-        pass
+        print(f'(APIServer pid=7) INFO:     127.0.0.1:5 - "POST {self.path} HTTP/1.1" 200 OK', flush=True)
 
 
 class Server(ThreadingHTTPServer):
