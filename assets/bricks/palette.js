@@ -84,7 +84,7 @@ export class Palette {
   }
 
   point(entry) {
-    if (this.pointed?.name === entry.name) return;
+    if (this.pointed?.name === entry.name || this.bench.drag.active) return;
     this.pointed = entry;
     this.bench.form.update(this.bench.data.form, entry);
   }

@@ -17,7 +17,8 @@ export function rowOf(bench, bricks, prefix, extra = []) {
 
 // A slot and the brick behind it, which share a line of the screen.
 function cell(...parts) {
-  const made = el("div", parts[1].classList.contains("holder") ? "cell wide" : "cell", ...parts);
+  const made = el("div", parts[1].widest ? "cell wide" : "cell", ...parts);
+  if (parts[1].widest) made.style.setProperty("--widest", parts[1].widest);
   made.setAttribute("role", "presentation");
   return made;
 }
@@ -63,6 +64,7 @@ function brickOf(bench, brick, number) {
     brick.outcome ? outcome(brick.outcome) : null,
   );
   item.dataset.brick = String(brick.key);
+  item.widest = brick.arms.length && Math.max(1, ...brick.arms.map((arm) => arm.bricks.length)); // bricks in its longest row
   item.setAttribute("role", "listitem");
   return item;
 }

@@ -11,6 +11,7 @@ from core.drafts import Brick, Draft, Slot, faults, slots
 from core.drafts.brick import OTHERWISE
 from core.drafts.fits import CLASSES, bricks_for, moves, offers, slots_for, title_of
 from core.drafts.slots import LINE, row_at
+from core.drafts.terms import term
 from core.instances.catalogue import published
 from core.operators.base import STAGES, Operator
 from core.operators.branch import Branch
@@ -249,6 +250,8 @@ def about(name: str) -> dict[str, Any]:
         return {"text": [BRANCH_ABOUT], "reads": ["hops"], "writes": [], "used": _used(name)}
     paragraphs = [" ".join(part.split()).replace("`", "") for part in (inspect.getdoc(cls) or "").split(">>>")[0].split("\n\n")]
     one: Operator = cls()
+    if ". " not in paragraphs[0]:
+        paragraphs[0] = sentence_of(one)  # with the values of the parameters that it names
     return {
         "text": [part for part in paragraphs if part],
         "reads": [*one.reads, *([" or ".join(one.reads_any)] if one.reads_any else [])],
@@ -261,9 +264,3 @@ def _used(name: str) -> str:
     """The published methods that have an operator, the first few of them by name."""
     found = [row.name for row in published().values() if any(type(one).__name__ == name for one in (*row.line, *row.line.parts()))]
     return ", ".join(found[:4]) + (f" and {len(found) - 4} more" if len(found) > 4 else "")
-
-
-@cache
-def term(name: str) -> str:
-    """What the paper calls it, where the description begins to say so; else the first method of a paper that has it."""
-    return name

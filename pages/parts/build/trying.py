@@ -77,7 +77,8 @@ def _line(bench: Bench, job: Job | None) -> None:
         bench.changed |= bench.hear(message, check_expression)
 
     found, extra = outcomes(job.comparison, bench.draft) if job is not None and _same_question(job) else ({}, [])
-    bricks(drawn(bench, found, extra, lambda operator: advice_data(operator, tried())), take)
+    with st.container(key="build-line"):
+        bricks(drawn(bench, found, extra, lambda operator: advice_data(operator, tried())), take)
 
 
 def _same_question(job: Job) -> bool:

@@ -8,6 +8,7 @@ from core.drafts.brick import Draft
 from core.drafts.edits import Insert, Move, Replace
 from core.drafts.fits import bricks_for, faults, misfit, moves, offers, slots_for, usual_slot
 from core.drafts.slots import Slot, slots
+from core.drafts.terms import TERMS
 from core.drafts.text import parse_draft
 from core.errors import BadParameter
 from core.instances.catalogue import published
@@ -83,6 +84,10 @@ def test_a_branch_may_be_put_where_hops_are_known_and_holds_nothing_yet():
 def test_slots_are_before_between_and_behind_and_inside():
     draft = parse_draft("SparseNodes() >> Loop(body=ExpandNodes())")
     assert list(map(str, slots(draft))) == ["0", "1", "2", "2.body.0", "2.body.1"]
+
+
+def test_each_term_is_of_an_operator():
+    assert set(TERMS) <= set(OPERATORS)
 
 
 def test_the_usual_slot():

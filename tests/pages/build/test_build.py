@@ -11,10 +11,12 @@ from core.instances.catalogue import catalogue, faults, own_file
 from core.io.home import ROOT
 from core.operators import OPERATORS
 from core.operators.text import parse_line
-from core.sources import GraphSource
+from core.sources import CorpusSource, GraphSource
 from pages.parts.build.bench import Bench
 from pages.parts.build.drawn import drawn
+from pages.parts.build.outcomes import outcomes
 from pages.parts.methods.forms import sentence_of
+from pages.parts.shared.session import engine
 
 PAGE = str(ROOT / "pages" / "build.py")
 TRIPLES = [("One", "directed_by", "Ann"), ("Two", "directed_by", "Ann"), ("Two", "has_genre", "Drama"), ("One", "has_genre", "Comedy")]
@@ -135,15 +137,38 @@ def test_a_line_is_tried_on_a_question(own):
     button(at, "try_run").click().run()
     for _ in range(100):
         at.run()
-        if any("What each step did" in markdown.value for markdown in at.markdown):
+        if any(one.label.startswith("Prompt") for one in at.expander):  # the last that comes
             break
         time.sleep(0.1)
     assert not at.exception and not at.error
+    assert any("What each step did" in markdown.value for markdown in at.markdown)
     assert any("One -> directed_by -> Ann" in str(frame.value) for frame in at.dataframe)
     assert at.expander[-1].label.startswith("Prompt")
     at.text_input(key="try_question").set_value("who directed [Nobody at all]").run()
     button(at, "try_run").click().run()
     assert "Did you mean" in at.error[0].value
+
+
+def test_documents_are_asked_and_gold_passages_counted(movies):
+    from tests.pages.compare.three_documents import LINE, NAME, QUESTION, made
+
+    made()
+    at = AppTest.from_file(PAGE, default_timeout=60)
+    at.session_state.source = CorpusSource(NAME)
+    at.query_params["line"] = LINE
+    at.run()
+    assert not at.exception and at.text_input(key="try_question").value == QUESTION
+    button(at, "try_run").click().run()
+    for _ in range(100):
+        at.run()
+        job = engine().jobs.get(at.session_state["try_job"])
+        if job.ended:
+            break
+        time.sleep(0.1)
+    assert not at.exception and not at.error
+    found, extra = outcomes(job.comparison, bench(at).draft)
+    assert found[2]["alive_words"] == "1 of 2 gold passages alive" and found[2]["lost"].startswith("women: ")
+    assert [one["title"] for one in extra] == ["Nearest sentence"]
 
 
 @pytest.mark.parametrize("cls", OPERATORS.values())
