@@ -32,7 +32,7 @@ from core.runtime.weight import weight
 from core.sources import Ask, GraphSource, Source
 from core.types import Question
 
-MOST_LANES = 8
+MAX_LANES = 8
 WARMING = (
     "PersonalizedPageRank(keep=1000) >> ShortestPaths(hops=2)",
     "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(keep=4)",
@@ -140,8 +140,8 @@ class Engine:
         """
         if not instances:
             raise BadInput("Choose at least one instance.")
-        if len(instances) > MOST_LANES:
-            raise BadInput(f"At most {MOST_LANES} instances at once, please.")
+        if len(instances) > MAX_LANES:
+            raise BadInput(f"At most {MAX_LANES} instances at once, please.")
         done = _done(before, ask)
         anew = [instance for instance in instances if repr(instance.line) not in done]
         again = again or not all(operator.remembered for instance in anew for operator in instance.line.parts())

@@ -14,7 +14,7 @@ from core.cases.finished import Finished
 from core.errors import BadInput, shorten
 
 LARGEST = 16_000_000  # bytes of a case's JSON
-MOST_TAGS, LONGEST_TAG, LONGEST_NOTES, LONGEST_LINK = 20, 40, 20_000, 20_000
+MAX_TAGS, LONGEST_TAG, LONGEST_NOTES, LONGEST_LINK = 20, 40, 20_000, 20_000
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,6 @@ def check_notes(notes: str) -> str:
 def check_tags(given: Iterable[str]) -> tuple[str, ...]:
     """The tags, each once, spaces squeezed. Raises BadInput where there are too many or one is too long."""
     found = tuple(dict.fromkeys(tag for tag in (" ".join(tag.split()) for tag in given) if tag))
-    if len(found) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in found):
-        raise BadInput(f"At most {MOST_TAGS} tags of at most {LONGEST_TAG} characters, please.")
+    if len(found) > MAX_TAGS or any(len(tag) > LONGEST_TAG for tag in found):
+        raise BadInput(f"At most {MAX_TAGS} tags of at most {LONGEST_TAG} characters, please.")
     return found

@@ -19,7 +19,7 @@ from core.errors import BadInput, shorten
 
 FILE_KIND, VERSION = "hopscope-cases", 1
 EXTENSION = ".cases.gz"
-MOST_BYTES, MOST_CASES, MOST_TEXT = 64_000_000, 1_000, 256_000_000  # of a file, in it, and unpacked
+MAX_BYTES, MAX_CASES, MAX_TEXT = 64_000_000, 1_000, 256_000_000  # of a file, in it, and unpacked
 ID = re.compile(r"[0-9a-f]{12}")
 
 
@@ -36,8 +36,8 @@ def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
 
 def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
     """The cases of a file, each checked whole, with its packed comparison. Raises BadInput naming the line at fault."""
-    if len(data) > MOST_BYTES:
-        raise BadInput(f"This file of {len(data) / 1e6:,.0f} MB is too large; cases of at most {MOST_BYTES / 1e6:,.0f} MB can be read.")
+    if len(data) > MAX_BYTES:
+        raise BadInput(f"This file of {len(data) / 1e6:,.0f} MB is too large; cases of at most {MAX_BYTES / 1e6:,.0f} MB can be read.")
     lines = _lines(data)
     heading = next(lines, (1, None))[1]
     if not isinstance(heading, Mapping) or heading.get("kind") != FILE_KIND:
@@ -46,8 +46,8 @@ def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
         version = shorten(repr(heading.get("version")), 20)
         raise BadInput(f"These cases were exported by another version of Hopscope (format {version}; this one reads {VERSION}).")
     for number, row in lines:
-        if number - 1 > MOST_CASES:
-            raise BadInput(f"This file holds more than {MOST_CASES:,} cases; export fewer at once.")
+        if number - 1 > MAX_CASES:
+            raise BadInput(f"This file holds more than {MAX_CASES:,} cases; export fewer at once.")
         try:
             yield _read(row)
         except BadInput as error:
@@ -89,7 +89,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
             total += len(text)
             if not text:
                 return
-            if len(text) >= LARGEST + 100_000 or total > MOST_TEXT:
+            if len(text) >= LARGEST + 100_000 or total > MAX_TEXT:
                 raise BadInput(f"Line {number} of this file is larger than a case may be.")
             yield number, json.loads(text.decode())
         except (OSError, EOFError, zlib.error) as error:

@@ -18,7 +18,7 @@ VERSION = 1
 ENDS = ("done", "failed", "cancelled")
 NAMED = ("id", "title", "short", "method", "paper", "group", "notes")  # of a lane's instance
 BESIDE = {"saved": False}  # what is saved in a way of its own
-MOST_LANES = 8
+MAX_LANES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ def _lane(lane: FinishedLane, graph: int) -> dict[str, Any]:
 
 def _lanes(rows: Sequence[Mapping[str, Any]], parts: list[tuple[Any, list[State]]]) -> tuple[FinishedLane, ...]:
     """The lanes; `parts` are their graphs, None for the question's own, each with the states of its lanes."""
-    if not 1 <= len(rows) <= MOST_LANES:
+    if not 1 <= len(rows) <= MAX_LANES:
         raise ValueError(f"{len(rows)} lanes")
     lanes, done = [], [0] * len(parts)
     for row in rows:

@@ -26,9 +26,9 @@ from core.runtime.meter import silent, spent
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-MOST_CHAINS = 10_000  # about 50 MB
+MAX_CHAINS = 10_000  # about 50 MB
 RARE = 0.002  # share of the nodes reached; a step that fewer can take follows by an accident of names
-MOST_EDGES = 2_000_000  # triples looked at to learn which steps follow each other
+MAX_EDGES = 2_000_000  # triples looked at to learn which steps follow each other
 SHELF = "relation chains"  # where those read are kept on their graph
 PROBE = "Which words does this encoder put near each other?"
 VERSION = 2
@@ -174,10 +174,10 @@ def _file(graph: KnowledgeGraph, key: tuple) -> Path:
 
 
 def build(graph: Graph, encoder, steps: int, direction: str, progress: Tell, check: Callable[[], None]) -> ChainIndex:
-    """The chains that the graph is seen to have, in words and encoded. At most `MOST_CHAINS`, shorter and commoner ones first."""
+    """The chains that the graph is seen to have, in words and encoded. At most `MAX_CHAINS`, shorter and commoner ones first."""
     progress("Finding relation chains", None)
     has = takes_part(graph)
-    chains, found = possible_chains(has, steps, direction, MOST_CHAINS, check)
+    chains, found = possible_chains(has, steps, direction, MAX_CHAINS, check)
     phrases = [phrase(name) for name in graph.relation_names]
     nouns = head_types(phrases, has, lambda texts: encoder.encode(texts, check))
     texts = [chain_text(chain, phrases, nouns) for chain in chains]
@@ -198,9 +198,9 @@ def in_steps(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def takes_part(graph: Graph) -> csr_matrix:
     """Which steps each node can take: float64 [nodes, 2 * relations], 1 where it can, 2 where to two other nodes or more.
 
-    From all triples, or from `MOST_EDGES` of them spread evenly.
+    From all triples, or from `MAX_EDGES` of them spread evenly.
     """
-    edges = np.arange(graph.n_edges) if graph.n_edges <= MOST_EDGES else np.linspace(0, graph.n_edges - 1, MOST_EDGES).astype(np.int64)
+    edges = np.arange(graph.n_edges) if graph.n_edges <= MAX_EDGES else np.linspace(0, graph.n_edges - 1, MAX_EDGES).astype(np.int64)
     heads, relations, tails = graph.triples(edges)
     codes = 2 * relations
     nodes, steps, others = np.concatenate([heads, tails]), np.concatenate([codes, codes + 1]), np.concatenate([tails, heads])

@@ -245,7 +245,7 @@ KINDS = {
             _steps,
             _chains_file,
             lambda graph, env, tell, check: chains.prepare(graph, env.models.encoder(), STEPS, tell, check),
-            lambda graph, env: chains.MOST_CHAINS * SECONDS_A_CHAIN,
+            lambda graph, env: chains.MAX_CHAINS * SECONDS_A_CHAIN,
             "or less where there are fewer chains",
             models=("encoder",),
             forget=chains.forget,

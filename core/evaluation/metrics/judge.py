@@ -12,7 +12,7 @@ from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
 
 SCHEMA = {"type": "object", "properties": {"correct": {"type": "boolean"}}, "required": ["correct"], "additionalProperties": False}
-MOST_KNOWN = 50  # known answers shown
+MAX_KNOWN = 50  # known answers shown
 LONGEST = 2_000  # characters of the answer shown
 
 
@@ -39,7 +39,7 @@ def judge(chat: Chat, question: str, known: Sequence[str], answer: str, check: C
 def messages(question: str, known: Sequence[str], answer: str) -> tuple[dict[str, str], ...]:
     """The messages for the judge. At most 50 known answers and the answer's first 2,000 characters are shown."""
     prompt = prompts("judge")["verdict"]
-    names = "; ".join(" ".join(name.split()) for name in known[:MOST_KNOWN])
+    names = "; ".join(" ".join(name.split()) for name in known[:MAX_KNOWN])
     given = {"question": " ".join(question.split()), "known": names, "answer": shorten(answer, LONGEST) or "(nothing)"}
     return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": filled(prompt["user"], **given)})
 

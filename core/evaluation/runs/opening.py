@@ -10,6 +10,7 @@ from core.errors import BadInput
 from core.evaluation.runs.plan import Plan, make_plan
 from core.evaluation.runs.store import Run, Store
 from core.instances.catalogue import Instance, catalogue
+from core.io.plain import from_plain
 from core.operators.base import Line
 from core.operators.text import parse_line
 from core.snapshot import thaw_all
@@ -49,20 +50,8 @@ def opened(
 
 def planned(store: Store, run: Run) -> Plan:
     """The plan of a run, so that it can be taken up again."""
-    spec = run.spec
-    return Plan(
-        tuple(map(_instance, spec["instances"])),
-        tuple(store.drawn(run.id)),
-        spec["set"],
-        spec["of"],
-        tuple((name, digest) for name, digest in spec["graphs"]),
-        spec["seed"],
-        spec["model"],
-        spec["judge"],
-        spec["cold"],
-        tuple(spec.get("support", ())),
-        spec.get("second_judge", ""),
-    )
+    instances, drawn = tuple(map(_instance, run.spec["instances"])), tuple(store.drawn(run.id))
+    return from_plain(Plan, run.spec, instances=instances, drawn=drawn)
 
 
 def larger(store: Store, run: Run, more: int, by_name: Callable[[str], Any]) -> Plan:

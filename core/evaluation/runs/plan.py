@@ -76,11 +76,11 @@ class Plan:
         if not self.drawn:
             raise BadInput("There is no question to evaluate.")
         if (self.judge or self.support) and not self.model:
-            raise BadInput("Without a language model nothing can be judged; leave out either of the two wishes.")
+            raise BadInput("Without a language model nothing can be judged; leave out one of the two.")
         if self.second_judge and not self.judge:
             raise BadInput("A second judge needs a first one; add --judge.")
         if unknown := next((who for who in self.support if who not in (BY_ENCODER, BY_MODEL)), None):
-            raise BadInput(f"What supports an answer is told by {BY_ENCODER} or {BY_MODEL}, not by “{unknown}”.")
+            raise BadInput(f"Support is judged by {BY_ENCODER} or {BY_MODEL}, not by “{unknown}”.")
         if len({instance.id for instance in self.instances}) < len(self.instances):
             raise BadInput("An instance was named twice.")
         if len({one.question.id for one in self.drawn}) < len(self.drawn):

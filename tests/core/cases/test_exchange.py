@@ -117,17 +117,17 @@ def test_a_bomb_is_refused_without_unpacking_it(saved, monkeypatch):
     bomb = gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 40_000_000)  # 40 kB for 40 MB in one line
     with pytest.raises(BadInput, match="Line 2 of this file is larger than a case may be"):
         load(bomb)
-    monkeypatch.setattr("core.cases.file.MOST_TEXT", 1_000_000)
+    monkeypatch.setattr("core.cases.file.MAX_TEXT", 1_000_000)
     with pytest.raises(BadInput, match="larger than a case may be"):
         load(gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 1_100_000))
-    monkeypatch.setattr("core.cases.file.MOST_BYTES", 1_000)
+    monkeypatch.setattr("core.cases.file.MAX_BYTES", 1_000)
     with pytest.raises(BadInput, match="too large"):
         load(b"x" * 2_000)
 
 
 def test_too_many_cases_are_refused(saved, monkeypatch):
     heading, row = lines(export([saved.id]))
-    monkeypatch.setattr("core.cases.file.MOST_CASES", 2)
+    monkeypatch.setattr("core.cases.file.MAX_CASES", 2)
     with pytest.raises(BadInput, match="more than 2 cases"):
         load(packed([heading, row, row, row]))
     assert own() == [saved]
