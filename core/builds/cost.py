@@ -35,7 +35,7 @@ class Cost:
             text += (
                 f": about {self.usage.calls:,} calls of a language model, {self.usage.tokens_in:,} tokens in, {self.usage.tokens_out:,} out"
             )
-            text += f", {roughly(self.seconds)}" if self.seconds is not None else "; how long that takes here is told once some are done"
+            text += f", {roughly(self.seconds)}" if self.seconds is not None else "; how long that takes here is known once some are done"
         elif not self.later:
             text += ". No language model is asked"
         return " ".join([f"{text}.", *self.later, *self.time()])

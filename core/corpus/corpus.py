@@ -70,7 +70,7 @@ class Corpus:
         table = Table.open(data / stored.DOCUMENTS)
         known = {key: meta[key] for key in ("name", "title", "licence", "source", "digest", "sets", "own", "made_of")}
         if table.names != stored.COLUMNS or len(table) != meta["n_documents"]:
-            raise StoreError(f"{data} does not hold what {stored.META} tells")
+            raise StoreError(f"{data} does not hold what {stored.META} says")
         asked = (data / stored.QUESTIONS).read_bytes()
         linked = Table.open(data / stored.LINKS) if (data / stored.LINKS).is_file() else None
         more: dict[str, Any] = {"linked": linked, "examples": tuple(meta["examples"]), "later": later}

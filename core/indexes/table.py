@@ -222,7 +222,7 @@ KINDS = {
         Kind(
             "reports",
             "Community reports",
-            "What a language model tells of each community, for prompts of the kind that Microsoft's GraphRAG gives. "
+            "A language model's report on each community, for prompts of the kind that Microsoft's GraphRAG gives. "
             "A report that is missing is written when a question needs it.",
             r"reports\.sqlite",
             lambda match: "",

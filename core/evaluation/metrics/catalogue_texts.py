@@ -20,16 +20,16 @@ from core.evaluation.metrics.metric import Metric
 
 BY_ANSWER = (
     "An answer counts as found if, in lower case and without punctuation and articles, it is a substring of the text (one way only); one "
-    "that is nothing but these is found only where the texts are the same. Where the set tells aliases of an answer, any of them counts. "
+    "that is nothing but these is found only where the texts are the same. Where the set has aliases of an answer, any of them counts. "
     "Where no language model is asked, the text is the graph reader's names, one a line, or on documents the nearest sentence, and the "
     "table says so. A text that repeats the question counts as right where an answer is part of it. A question without known answers is "
     "left out."
 )
 DEPTH = "In-depth Analysis of Graph-based RAG"
 IN_DEPTH = " The text need not be the answer alone."
-ALCE = " A part is a group of aliases where the set tells such groups (ALCE's short_answers), of which one is enough, else a known answer."
+ALCE = " A part is a group of aliases where the set has such groups (ALCE's short_answers), of which one is enough, else a known answer."
 BUILT = (
-    "Of the graph that the line stands on, as the last run of its build reports; the same for every question. Left out where that run took "
+    "Of the line's own graph, as the last run of its build reports; the same for every question. Left out where that run took "
     "up what an earlier one had read, as the whole is not known then. Replies that were kept count with the tokens that they had cost. "
     "Vectors that were kept are not made again."
 )
@@ -52,7 +52,7 @@ PASSAGES = (
         "Answers in the prompt",
         "Share of the known answers whose words the prompt shows.",
         "On documents by the text of the tables, the question aside, as answers are found in texts; on triples by the nodes of the paths "
-        "shown. Of yes and no nothing is told. A question without known answers is left out.",
+        "shown. Yes and no are left out. A question without known answers is left out.",
         context_recall,
     ),
     Metric(
@@ -141,7 +141,7 @@ SUPPORT = (
         "nearness",
         "Nearness of the answer to its context",
         "Mean over the answer's sentences of the cosine with the nearest sentence of the chunks that the prompt showed.",
-        "By the encoder, where it was asked for; below 0 counts as 0. It tells what is alike, not what is true or what the model used: a "
+        "By the encoder, where it was asked for; below 0 counts as 0. It shows what is alike, not what is true or what the model used: a "
         "sentence that denies another one is near to it. Of a language model's answers alone; chunks alone are compared.",
         nearness,
         source="Hopscope's own",

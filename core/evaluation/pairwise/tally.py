@@ -123,7 +123,7 @@ class Tally:
         (place, more, lean), pairs, decided = self._lean("overall"), len(self.read), first + second
         sentence = f"The judge preferred the {place} place in {more:,} of {decided:,}"
         if not decided:
-            yield f"The judge called all {ties:,} a tie: its verdicts tell nothing apart."
+            yield f"The judge called all {ties:,} a tie: its verdicts show no difference."
         elif lean >= BLIND:
             yield f"{sentence}: its verdicts say nothing."
         elif self._steady("overall"):

@@ -115,7 +115,7 @@ def by_hops(summary: Summary, name: str) -> Figure:
     """One metric by the number of hops of the question, a bar an instance."""
     import plotly.graph_objects as go
 
-    parts = {("not told" if hop is None else f"{hop} hop{'s' * (hop != 1)}"): part for hop, part in summary.by_hops().items()}
+    parts = {("hops not given" if hop is None else f"{hop} hop{'s' * (hop != 1)}"): part for hop, part in summary.by_hops().items()}
     tables = {label: part.table([name]) for label, part in parts.items()}
     figure = go.Figure()
     for i, (instance, title) in enumerate(called(summary.run).items()):

@@ -81,7 +81,7 @@ class _Words:
         if tied == len(self.of.values):
             return f"Take {name}: chance may explain all differences here, and it {why}."
         others = "one other" if tied == 2 else f"{tied - 1} others"
-        return f"Take {name}: it shares the first rank with {others}, as no test tells them apart, and {why}."
+        return f"Take {name}: it shares the first rank with {others}, as no test shows a difference, and {why}."
 
     def _why(self, take: str) -> str:
         """The figure and the cost of what is recommended, beside the dearest of the others."""

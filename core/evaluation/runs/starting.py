@@ -24,7 +24,7 @@ def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Wor
     over processes, each with an engine of its own. Raises BadInput, StoreError.
     """
     if workers and plan.cold:
-        raise BadInput("The seconds of each instance alone are told by one process; leave out either the workers or the cold run.")
+        raise BadInput("The seconds of each instance alone are measured in one process; leave out either the workers or the cold run.")
     run = store.begin(plan.spec(depends(engine, plan)), plan.drawn, again)
 
     def make() -> Job:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.evaluation.metrics.statistics import pareto
-from core.evaluation.search.trial import Tried
+from core.evaluation.search.trial import TrialFigures
 from core.instances.catalogue import Instance
 from core.operators.base import Line
 
@@ -16,7 +16,7 @@ class Point:
 
     number: int
     line: Line
-    tried: Tried
+    tried: TrialFigures
 
     @property
     def whole(self) -> bool:

@@ -20,7 +20,7 @@ from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import warm
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import Point, front
-from core.evaluation.search.trial import OutOfCalls, Trial, Tried
+from core.evaluation.search.trial import OutOfCalls, Trial, TrialFigures
 from core.instances.catalogue import Instance
 from core.io.durations import between
 from core.io.home import home
@@ -116,7 +116,7 @@ class Search:
         study.tell(trial, (tried.quality, cost))
         return known is None
 
-    def _tried(self, line: Line, points: tuple[Point, ...], study: optuna.Study, job: Job) -> Tried:
+    def _tried(self, line: Line, points: tuple[Point, ...], study: optuna.Study, job: Job) -> TrialFigures:
         known = [(point.tried.quality, point.tried.cost) for point in points if point.whole]
 
         def dominated(quality: float, cost: float) -> bool:
@@ -187,7 +187,7 @@ def _points(study: optuna.Study) -> tuple[Point, ...]:
     found: dict[str, dict[str, Any]] = {}
     for trial in _finished_trials(study):
         found.setdefault(trial.user_attrs[LINE], trial.user_attrs[TRIED])
-    return tuple(Point(number, _line(text), from_plain(Tried, saved)) for number, (text, saved) in enumerate(found.items(), 1))
+    return tuple(Point(number, _line(text), from_plain(TrialFigures, saved)) for number, (text, saved) in enumerate(found.items(), 1))
 
 
 def _called(study: optuna.Study) -> int:

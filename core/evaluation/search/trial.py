@@ -22,7 +22,7 @@ DOMINATED = "beaten already"
 
 
 @dataclass(frozen=True)
-class Tried:
+class TrialFigures:
     """The figures of a line on the first `asked` questions: mean quality, to which `failed` ones add 0, and mean cost of the others.
 
     `stopped` says why no more were asked; then the cost is at least this where it is over the budget. `error` says why
@@ -77,7 +77,7 @@ class Trial:
     most_calls: int | None = None
     calls: int = 0
 
-    def __call__(self, line: Line, job: Job) -> Tried:
+    def __call__(self, line: Line, job: Job) -> TrialFigures:
         """Try a line; one that brings nothing to measure, such as no passage, has a quality of 0. Raises Cancelled,
         OutOfCalls, and BadInput where no question has a known answer."""
         scores: list[float] = []
@@ -104,10 +104,12 @@ class Trial:
             if stopped:
                 break
         if not (scores or stopped or any(metric(self.quality).when_failed(one.question) is not None for one in self.plan.drawn)):
-            raise BadInput(f"No question of the sample has a known answer from which {self.quality} could be told.")
+            raise BadInput(f"No question of the sample has a known answer, without which there is no {self.quality}.")
         cost = spent / max(1, asked - len(errors))
         stopped = stopped or (OVER_BUDGET if cost > self.budget else "")
-        return Tried(sum(scores) / len(scores) if scores else 0.0, cost, asked, stopped, len(errors), reasons(patterns(errors)), self.calls)
+        return TrialFigures(
+            sum(scores) / len(scores) if scores else 0.0, cost, asked, stopped, len(errors), reasons(patterns(errors)), self.calls
+        )
 
     def _room(self, spent: float) -> float:
         """What is left of the budget of all questions."""

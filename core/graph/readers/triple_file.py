@@ -100,5 +100,5 @@ def size_of(text: str) -> int:
     found = MEMORY.fullmatch(text.strip().lower())
     size = int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " ")) if found else 0
     if size < 1 << 26:
-        raise BadInput(f"Memory is told as in 2GiB, at least 64MiB; not “{shorten(text)}”.")
+        raise BadInput(f"Memory is given as 2GiB, at least 64MiB; not “{shorten(text)}”.")
     return size

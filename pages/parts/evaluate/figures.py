@@ -74,7 +74,7 @@ def _table(results: Summary) -> None:
     hops = results.by_hops()
     part = results
     if len(hops) > 1:
-        label = lambda hop: "All questions" if hop == "all" else "Hops not told" if hop is None else f"{hop} hop{'s' * (hop != 1)}"
+        label = lambda hop: "All questions" if hop == "all" else "Hops not given" if hop is None else f"{hop} hop{'s' * (hop != 1)}"
         which = st.segmented_control(
             "Questions", ["all", *hops], default="all", format_func=label, key="figures_hops", persist_state="session"
         )
@@ -89,7 +89,7 @@ def _table(results: Summary) -> None:
         rank = {"Rank": advice.ranks.get(instance)} if advice is not None and len(advice.ranks) > 1 else {}
         rows.append({"Method": spec[instance]} | rank | done | {name: _cell(name, row[name]) for name in names})
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
-    config["Rank"] = st.column_config.NumberColumn(help="Methods that no paired test tells apart share a rank.", width=60)
+    config["Rank"] = st.column_config.NumberColumn(help="Methods between which no paired test shows a difference share a rank.", width=60)
     st.dataframe(rows, hide_index=True, column_config={"Method": st.column_config.TextColumn(pinned=True), **config})
     st.caption(
         "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."

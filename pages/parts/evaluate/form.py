@@ -119,7 +119,7 @@ def _settings(on: Source) -> dict[str, Any]:
             format_func=SUPPORT.__getitem__,
             key="evaluate_support",
             persist_state="session",
-            help="By the encoder it is nearness that is told, by a language model its opinion; neither is truth.",
+            help="The encoder measures nearness, a language model gives its opinion; neither is truth.",
         )
     return {"model": model, "judge": judge, "cold": cold, "support": tuple(support), "abstract": abstract}
 

@@ -27,7 +27,7 @@ from pages.parts.shared.text import many, plain
 TUNING = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 OTHERS = "Of a set that is searched with, other questions are taken."
-ASKED = "For keywords, names, missing evidence and points; for answers only where what is good is told from them."
+ASKED = "For keywords, names, missing evidence and points; for answers only where the quality is measured on them."
 SEARCH = "search"  # names a search in the address
 RECENT = 32  # searches that can be come back to
 _plans: dict[str, SearchPlan] = {}  # by name, the latest last
@@ -50,7 +50,7 @@ def show_search() -> None:
     if name in _plans:
         _shown(_plans[name])
     elif name:
-        st.info("The server was started anew since this search. What was tried is kept: send the same wishes again to go on.")
+        st.info("The server was started anew since this search. What was tried is saved: start it with the same settings to resume.")
 
 
 def _send(options: dict[str, Any]) -> None:
@@ -91,7 +91,7 @@ def _form() -> dict[str, Any] | None:
                 8,
                 key="search_sample",
                 persist_state="session",
-                help="More tell lines apart better and take longer.",
+                help="More show differences between lines better and take longer.",
             )
             later = [name for name in UNSEEN if name in known] or (first if on.documents else [])
             unseen = st.multiselect(

@@ -80,7 +80,7 @@ def _written(on: Source, written: Written) -> None:
     """What is missing and why, and the first of the questions, which can be chosen above."""
     for sentence in written.notes:
         st.warning(plain(sentence), icon=":material/rule:")
-    st.caption(plain(f"What the texts are about, as it was told to the model: {written.about}"))
+    st.caption(plain(f"What the texts are about, as the model was given it: {written.about}"))
     for question in written.questions[:SHOWN]:
         st.text(question.text)
     if len(written.questions) > SHOWN:

@@ -117,7 +117,7 @@ def _added() -> None:
     st.markdown("**Sets you added**")
     for name, (graph, questions) in added.items():
         with st.container(horizontal=True, vertical_alignment="center"):
-            where = plain(known[graph].title) if graph in known else f"{plain(graph)}, a graph that is gone"
+            where = plain(known[graph].title) if graph in known else f"{plain(graph)}, a graph that is missing"
             by = plain(whose(OWNED_AS, name))
             st.markdown(" · ".join(filter(None, (plain(questions.title), where, by))), width="stretch")
             if graph in known:

@@ -65,7 +65,7 @@ def _documents(name: str) -> None:
     if opened is not None:
         st.caption(f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}")
     if session.page in ON_TRIPLES:
-        st.caption(f"This page stands on triples: {plain(last_graph().title)}.")
+        st.caption(f"This page is about triples: {plain(last_graph().title)}.")
 
 
 def _begin_anew() -> None:

@@ -130,7 +130,7 @@ def _neighbours(graph: Graph, node: int) -> None:
         height=min(300, 38 + 35 * len(rows)),
         column_config={
             "Way": st.column_config.TextColumn(width=50, help="→ the relation leads to the other, ← it comes from there"),
-            "Weight": st.column_config.NumberColumn(width=80, format="%.3g", help="How often, or how strongly, it was told"),
+            "Weight": st.column_config.NumberColumn(width=80, format="%.3g", help="How often, or how strongly, the texts say so"),
         },
     )
     pager(Session.texts_near_page, shown, len(order), NEIGHBOURS, "Relations", "Click one to go there.")

@@ -156,4 +156,4 @@ def test_seconds_of_each_alone_need_one_process(films_file, capsys):
         "--workers",
         "2",
     ]
-    assert main(command) == WRONG and "told by one process" in capsys.readouterr().err
+    assert main(command) == WRONG and "measured in one process" in capsys.readouterr().err

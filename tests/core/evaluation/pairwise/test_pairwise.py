@@ -121,7 +121,7 @@ def test_a_lean_to_a_place_is_told_and_few_verdicts_are_no_lean():
     assert lean.doubts() == ("The judge preferred the second place in 128 of 192: read its verdicts with care.",)
     assert lean.by_chance("overall") == pytest.approx(4 / 9) and lean.decides("overall")
     tied = Tally(("a", "b"), told(*[("tie", "tie")] * 3), 3, "x")
-    assert tied.doubts() == ("The judge called all 6 a tie: its verdicts tell nothing apart.",) and not tied.decides("overall")
+    assert tied.doubts() == ("The judge called all 6 a tie: its verdicts show no difference.",) and not tied.decides("overall")
 
 
 def test_orders_that_agree_no_more_than_by_chance_rank_nobody():

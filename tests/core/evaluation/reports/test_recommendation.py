@@ -73,7 +73,7 @@ def test_the_correction_is_over_all_pairs():
 def test_methods_behind_share_no_rank_with_the_first_and_among_the_first_the_cheapest_is_taken():
     found = recommendation(summed(a="0" * 16, b="1" * 16, c="1" * 15 + "0"))
     assert found.ranks == {"a": 3, "b": 1, "c": 1} and found.take == "b"  # 900 tokens are about as few as 1,000
-    shared = "Take B: it shares the first rank with one other, as no test tells them apart, and "
+    shared = "Take B: it shares the first rank with one other, as no test shows a difference, and "
     assert found.headline == shared + "has the highest mean of those that cost as little."
 
 

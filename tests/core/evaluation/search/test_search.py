@@ -11,7 +11,7 @@ from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import Point, front
 from core.evaluation.search.search import Search, _finished_trials, _points, _study
 from core.evaluation.search.space import space
-from core.evaluation.search.trial import DOMINATED, OVER_BUDGET, Trial, Tried
+from core.evaluation.search.trial import DOMINATED, OVER_BUDGET, Trial, TrialFigures
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
 from core.sources import GraphSource
@@ -163,7 +163,7 @@ def test_a_line_is_given_up_only_where_it_cannot_come_onto_the_front(found):
     config = search.config
     trial = Trial(config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask, dominated)
     # nothing right: after one of three questions 2/3 can be reached at 10/3 tokens, after two 1/3
-    assert trial(line, Job("", lambda job: None)) == Tried(0.0, 10.0, 2, DOMINATED)
+    assert trial(line, Job("", lambda job: None)) == TrialFigures(0.0, 10.0, 2, DOMINATED)
     assert asked == [(2 / 3, 10 / 3), (1 / 3, 20 / 3)]
 
 
@@ -183,11 +183,11 @@ def test_a_question_fails_as_in_an_evaluation(found, bench):
     trial = Trial(search.config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, ask)
     failing = {drawn[0].question.id}
     model_facts = trial(line, Job("", lambda job: None))
-    assert model_facts == Tried(2 / 3, 100.0, 3, "", 1, f"“{drawn[0].question.id}” is not in the graph.")
+    assert model_facts == TrialFigures(2 / 3, 100.0, 3, "", 1, f"“{drawn[0].question.id}” is not in the graph.")
     assert model_facts.words().startswith("2 of 3 answered, 1 failed: “")
     failing = {one.question.id for one in drawn}
     model_facts = trial(line, Job("", lambda job: None))
-    assert model_facts == Tried(0.0, 0.0, 3, "", 3, "“…” is not in the graph.") and front((Point(1, line, model_facts),)) == ()
+    assert model_facts == TrialFigures(0.0, 0.0, 3, "", 3, "“…” is not in the graph.") and front((Point(1, line, model_facts),)) == ()
 
 
 def test_a_failed_question_counts_as_none_and_is_told(found, bench):
@@ -199,7 +199,7 @@ def test_a_failed_question_counts_as_none_and_is_told(found, bench):
     search = found()
     trial = Trial(search.config.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask)
     model_facts = trial(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"), Job("", lambda job: None))
-    assert model_facts == Tried(0.0, 0.0, 3, "", 3, "The model server went away.")
+    assert model_facts == TrialFigures(0.0, 0.0, 3, "", 3, "The model server went away.")
 
 
 def test_seconds_end_a_line_in_the_middle_of_a_question(found, bench):

@@ -12,7 +12,7 @@ from core.evaluation.runs.store import Store, evaluations_file
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import Point, front
 from core.evaluation.search.search import Search
-from core.evaluation.search.trial import Tried
+from core.evaluation.search.trial import TrialFigures
 from core.evaluation.search.verdict import Compared, SearchPlan, SearchVerdict, judged, plan_search, references
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
@@ -39,7 +39,7 @@ def test_published_lines_are_those_of_table_1_that_ask_no_language_model():
 
 
 def points(*lines, cost=1.0):
-    return tuple(Point(i, parse_line(line), Tried(1.0, cost, 3)) for i, line in enumerate(lines, 1))
+    return tuple(Point(i, parse_line(line), TrialFigures(1.0, cost, 3)) for i, line in enumerate(lines, 1))
 
 
 def test_a_point_is_held_against_the_best_published_line(bench, kit):
@@ -87,7 +87,7 @@ def test_a_point_beats_another_only_where_the_corrected_p_says_so_and_it_costs_n
 
 def test_the_front_has_the_best_first_and_of_equal_lines_the_first():
     def point(number, quality, cost, stopped=""):
-        return Point(number, parse_line(PLAIN), Tried(quality, cost, 3, stopped))
+        return Point(number, parse_line(PLAIN), TrialFigures(quality, cost, 3, stopped))
 
     model_facts = (point(1, 0.5, 1.0), point(2, 0.9, 2.0), point(3, 0.9, 2.0), point(4, 0.4, 1.5), point(5, 1.0, 9.0, "over the budget"))
     assert [one.number for one in front(model_facts)] == [2, 1]
