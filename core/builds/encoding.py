@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from core.builds.base import BuildContext
 from core.io.home import home
 from core.io.rows import RowFile, Schema, by_key
+from core.models.scorers import encoded_telling
 
 BATCH_TEXTS = 500  # texts looked up, or encoded, together; what a kill costs at most
 SCHEMA = Schema("the vectors", ("create table vectors (key blob primary key, vector blob not null) without rowid",), again=True)
@@ -21,8 +22,9 @@ def encoded(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
-def halves(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
-    """float16 [n, d]: vectors by the encoder of a name or role in half precision, as they are kept or encoded now.
+def halves(texts: Sequence[str], encoder: str, ctx: BuildContext, advanced: Callable[[int], None] = lambda encoded: None) -> np.ndarray:
+    """float16 [n, d]: vectors by the encoder of a name or role in half precision, as they are kept or encoded now; `advanced` is called
+    with how many there are so far.
 
     Raises StoreError, BadParameter, ModelUnavailable, and what `ctx.check` raises.
     """
@@ -37,7 +39,9 @@ def halves(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
             if missing:
                 ctx.check()
                 ctx.report.fresh += len(missing)
-                made = np.asarray(ctx.models.encoder(encoder).encode([part[key] for key in missing], ctx.check), np.float16)
+                before, wanted = first + len(part) - len(missing), [part[key] for key in missing]
+                so_far = lambda encoded, before=before: advanced(before + encoded)
+                made = np.asarray(encoded_telling(ctx.models.encoder(encoder), wanted, ctx.check, so_far), np.float16)
                 rows.save("vectors", ((key, vector.tobytes()) for key, vector in zip(missing, made)), database=base)
                 found |= dict(zip(missing, made))
     return np.array([found[key] for key in keys], np.float16).reshape(len(keys), -1)

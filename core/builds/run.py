@@ -22,7 +22,7 @@ from core.errors import BadParameter, StoreError
 from core.graph.building.text_graph import assemble, moved, store
 from core.graph.storage.write import locked
 from core.graph.store import Graph, read_meta
-from core.indexes.place import AT_WORK, keep, take_indexes
+from core.indexes.place import AT_WORK, busy_elsewhere, keep, take_indexes
 from core.io import digests
 from core.io.durations import with_time_left
 from core.io.locks import is_locked
@@ -149,8 +149,7 @@ def build(
     """
     one = _build(build)
     ctx, folder = context(corpus, models, progress, check, report, saved, lanes), place(corpus, one)
-    progress("Waiting until no other process is at it", None)
-    with locked(_at_work(folder), True, check):
+    with locked(_at_work(folder), True, busy_elsewhere(progress, check)):
         try:
             graph = _built(one, Made(corpus), folder, ctx)
         finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from core.builds.base import BuildContext, BuildOperator, Made
@@ -44,8 +44,8 @@ class Vectors(BuildOperator):
     def _encode(self, ctx: BuildContext) -> Encode:
         """Encodes what is not kept."""
 
-        def encode(blocks: Iterable[Texts]) -> Encoded:
+        def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Encoded:
             for number, wanted in blocks:
-                yield number, halves(wanted, self.encoder, ctx) if wanted else NONE
+                yield number, halves(wanted, self.encoder, ctx, advanced) if wanted else NONE
 
         return encode

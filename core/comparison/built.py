@@ -32,6 +32,7 @@ class BuiltGraphs:
     def __init__(self, models: Models):
         self._models, self._lock = models, threading.Lock()
         self._making: dict[Key, threading.Lock] = {}  # so that nobody waits for the graph of another corpus
+        self._so_far: dict[Key, tuple[str, float | None]] = {}  # how far those are that are being made, for others that wait for them
         self._uncovered: set[Key] = set()  # those that came with a corpus, and do not fit what is here
         self._opened: LRUCache[Key, tuple[int, Graph | None]] = LRUCache(OPENED)
 
@@ -70,19 +71,37 @@ class BuiltGraphs:
         key = (str(corpus.folder), corpus.digest, repr(one.line))
         with self._lock:
             lock = self._making.setdefault(key, threading.Lock())
-        with waiting(lock, check):
+
+        def look() -> None:
+            check()
+            if progress is not None and (so_far := self._so_far.get(key)) is not None:
+                progress(*so_far)
+
+        with waiting(lock, look):
             with self._lock:
                 stamp, known = self._opened.get(key, (0, None))
             if known is not None and file.exists() and stamp == file.stat().st_mtime_ns:
                 return known
             with passed_on():
                 if not status(corpus, one).serves and (one.graph == CHUNKS or (progress is not None and _soon(corpus, one))):
-                    graph = self._made(corpus, one, check, progress or silent)
+                    try:
+                        graph = self._made(corpus, one, check, self._telling(key, progress or silent))
+                    finally:
+                        self._so_far.pop(key, None)
                 else:
                     graph = open_graph(corpus, one)
             with self._lock:
                 self._opened[key] = (file.stat().st_mtime_ns, graph)
             return graph
+
+    def _telling(self, key: Key, progress: Callable[[str, float | None], None]) -> Callable[[str, float | None], None]:
+        """Tells how far a graph is to who makes it, and to all who wait for it meanwhile."""
+
+        def tell(text: str, share: float | None) -> None:
+            self._so_far[key] = text, share
+            progress(text, share)
+
+        return tell
 
     def _made(self, corpus: Corpus, one: Build, check: Callable[[], None], progress: Callable[[str, float | None], None]) -> Graph:
         """The graph, built without asking a language model. Raises Uncovered where it came with the corpus and does not fit here."""

@@ -176,7 +176,7 @@ class Comparing:
                 if lane.status in ENDED:
                     return
                 self._at_work.append(lane)
-                lane.status = status
+                lane.status, lane.text = status, ""
                 lane.waited[status] = time.perf_counter() - since
             if self._job.status == WAITING:
                 self._job.begin()
@@ -226,7 +226,7 @@ class Comparing:
         job = self._job
 
         def advanced(text: str, fraction: float | None = None) -> None:
-            lane.text, lane.progress = text, None
+            lane.text, lane.progress = text, None if fraction is None else HowFar(text, fraction)
             job.tell(f"{lane.instance.name}: {text}", fraction)
 
         def wrote(piece: str) -> None:

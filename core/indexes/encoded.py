@@ -18,13 +18,14 @@ from core.graph.texts import chunk_label, community_label, n_chunks, n_communiti
 from core.indexes.place import keep
 from core.io import digests
 from core.models.registry import Registry
+from core.models.scorers import encoded_telling
 from core.runtime.cluster import Lost, Workers
 
 Of = Literal["nodes", "triples", "relations", "relation-names", "chunks", "communities"]
 Tell = Callable[[str, float | None], None]
 Texts = tuple[int, list[str]]  # a block's number, and what of it is to be encoded
 Vectors = Generator[tuple[int, np.ndarray], None, None]  # of a block of that number
-Encode = Callable[[Iterable[Texts]], Vectors]
+Encode = Callable[[Iterable[Texts], Callable[[int], None]], Vectors]  # told of a block how many of its texts are encoded so far
 BLOCK = 1024  # texts; what a kill costs at most
 KEYS, DONE = "keys.npy", "index.json"
 EARLIER = 4  # earlier contents of a graph that are looked through
@@ -56,9 +57,9 @@ def texts(graph: Graph, of: Of, items: Sequence[int] | np.ndarray) -> list[str]:
 def here(encoder, check: Callable[[], None] | None = None) -> Encode:
     """Encodes in this process, one block after the other."""
 
-    def encode(blocks: Iterable[Texts]) -> Vectors:
+    def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:
         for number, wanted in blocks:
-            yield number, encoder.encode(wanted, check) if wanted else NONE
+            yield number, encoded_telling(encoder, wanted, check, advanced) if wanted else NONE
 
     return encode
 
@@ -66,7 +67,7 @@ def here(encoder, check: Callable[[], None] | None = None) -> Encode:
 def spread(workers: Workers, encoder: str, check: Callable[[], None]) -> Encode:
     """Encodes over worker processes, each with the encoder of that name. Raises HopscopeError where one dies again and again."""
 
-    def encode(blocks: Iterable[Texts]) -> Vectors:
+    def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:
         for (number, _), vectors in workers.each(partial(_encoded, encoder), blocks, check):
             if isinstance(vectors, Lost):
                 raise HopscopeError(vectors.error)
@@ -141,7 +142,8 @@ class Blocks:
         `encode` raise.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        missing, waiting = self.missing(), {}
+        missing, waiting, total = self.missing(), {}, self.total()
+        share = 1 - len(missing) / len(self)
         earlier = Earlier.beside(self.folder, others=bool(self.graph.columns))
 
         def wanted() -> Iterator[Texts]:
@@ -152,12 +154,16 @@ class Blocks:
                 waiting[number] = rows
                 yield number, [texts[i] for i in np.flatnonzero(rows < 0)]
 
-        with closing(encode(wanted())) as found:
+        def advanced(encoded: int) -> None:
+            done = min(total, round(share * total) + encoded)
+            progress(f"Encoding {self.label}: {done:,} of {total:,}", done / total)
+
+        with closing(encode(wanted(), advanced)) as found:
             for done, (number, vectors) in enumerate(found, 1):
                 block = earlier.filled(waiting.pop(number), vectors)
                 keep(block_file(self.folder, number), partial(np.save, arr=block))
                 self.encoded, self.reused = self.encoded + len(vectors), self.reused + len(block) - len(vectors)
-                share, total = 1 - (len(missing) - done) / len(self), self.total()
+                share = 1 - (len(missing) - done) / len(self)
                 progress(f"Encoding {self.label}: {round(share * total):,} of {total:,}", share)
         every = [keys(self.texts_of(self.items(number))) for number in range(len(self))]
         keep(self.folder / KEYS, lambda stream: np.save(stream, np.concatenate(every)))

@@ -83,6 +83,16 @@ def being_made(folder: Path) -> bool:
     return is_locked(folder / f"{AT_WORK}.lock")
 
 
+def busy_elsewhere(progress: Callable[[str, float | None], None], check: Callable[[], None]) -> Callable[[], None]:
+    """A check for as long as another process makes the same, which says so."""
+
+    def look() -> None:
+        progress("Another process is building this; waiting for it", None)
+        check()
+
+    return look
+
+
 @contextmanager
 def waiting(lock: threading.Lock, check: Callable[[], None]) -> Iterator[None]:
     """The lock, once it is free; meanwhile `check` may raise, and other work that takes turns goes on."""

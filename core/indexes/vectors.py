@@ -19,7 +19,7 @@ from core.graph.store import Graph
 from core.indexes import encoded
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import DONE, Blocks, Encode, Of, Tell, count, here, texts
-from core.indexes.place import AT_WORK, free, index_folder, keep, waiting
+from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder, keep, waiting
 from core.io import digests
 from core.io.durations import span
 from core.runtime.meter import spent
@@ -130,8 +130,7 @@ def build(
     than `limit` of them, or none, and StoreError.
     """
     folder = place(graph, encoder, of)
-    progress("Waiting until no other process is at it", None)
-    with locked(folder / AT_WORK, True, check):
+    with locked(folder / AT_WORK, True, busy_elsewhere(progress, check)):
         ready = opened(folder)
         if ready is not None:
             return ready

@@ -19,7 +19,7 @@ from core.graph.store import Graph
 from core.indexes import vectors
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import DONE, Blocks, Tell, here
-from core.indexes.place import AT_WORK, free, index_folder, waiting
+from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder, waiting
 from core.indexes.sentences import sentences
 from core.runtime.meter import spent
 from core.types import Path
@@ -177,8 +177,7 @@ def build(
     """
     words = words or Template(graph)
     folder, nodes = place(graph, encoder, plan, words.wording), rooted(graph, plan)
-    progress("Waiting until no other process is at it", None)
-    with locked(folder / AT_WORK, True, check):
+    with locked(folder / AT_WORK, True, busy_elsewhere(progress, check)):
         index = vectors.opened(folder)
         if index is None:
             most = getattr(encoder, "max_tokens", 0)

@@ -63,6 +63,22 @@ def streams(encoder: Encoder) -> TypeGuard[StreamedEncoder]:
     return getattr(encoder, "received", False)
 
 
+def encoded_telling(
+    encoder: Encoder, texts: Sequence[str], check: Callable[[], None] | None, advanced: Callable[[int], None]
+) -> np.ndarray:
+    """As `Encoder.encode`; `advanced` is called with how many of the distinct texts are encoded so far, where the encoder says so."""
+    if not streams(encoder):
+        return encoder.encode(texts, check)
+    done = 0
+
+    def received(rows: list[str], vectors: np.ndarray) -> None:
+        nonlocal done
+        done += len(rows)
+        advanced(done)
+
+    return encoder.encode(texts, check, received)
+
+
 class TokenEncoder(Protocol):
     """An encoder that also gives the vectors of single tokens."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 
@@ -9,6 +10,8 @@ import pytest
 
 from core.case_adapter import comparison, finished
 from core.cases.finished import freeze_finished, thaw_finished
+from core.comparison import comparing
+from core.comparison.run import LaneRun
 from core.diagnosis.verdict.verdict_words import explain
 from core.engine import Engine
 from core.instances.catalogue import Instance
@@ -63,6 +66,26 @@ def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
     told = explain(compared(engine, ask, NARROW, Instance(repair.spec, "Changed", parse_line(repair.spec)), before=first))
     assert (told.lanes[1].right, told.lanes[1].head) == (repair.right, "Both found:")
     assert told.text == "Only “Changed” finds both. “Rank few” ranks Two too low."
+
+
+def test_a_lane_that_prepares_shows_how_far_it_is(engine, kit, monkeypatch):
+    """What is made ready before the first operator, such as a graph of documents, has its words and its share on the lane."""
+    seen = []
+
+    def stand(run, progress):
+        lane = next(one for one in job.comparison.lanes if one.run is run)
+        seen.append((lane.status, lane.text))
+        for share in (0.5, None):
+            progress.advanced("Encoding nodes: 5 of 10", share)
+            seen.append((lane.text, lane.progress and lane.progress.fraction))
+
+    monkeypatch.setattr(LaneRun, "stand", stand)
+    begin = threading.Event()
+    monkeypatch.setattr(comparing, "make_ready", lambda: begin.wait(20))
+    job = engine.compare(asked(engine, kit, model=False), [NARROW])
+    begin.set()
+    assert job.wait(60) and job.status == DONE
+    assert seen[:3] == [("running", ""), ("Encoding nodes: 5 of 10", 0.5), ("Encoding nodes: 5 of 10", None)]
 
 
 def test_lanes_of_a_saved_case_are_taken_over_on_the_graph_itself(engine, kit):

@@ -1,6 +1,8 @@
 """Builds as data, and at work."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -9,6 +11,7 @@ from core.builds.catalogue import parse_line, read
 from core.builds.cost import cost
 from core.builds.report import BuildReport
 from core.builds.run import BUILT, _part, context, place
+from core.comparison import built
 from core.comparison.built import BuiltGraphs
 from core.errors import BadParameter, Cancelled, StoreError
 from core.indexes.place import keep
@@ -90,7 +93,7 @@ def test_a_graph_that_is_being_built_is_waited_for(corpus):
                 build(corpus, "chunks", Reading(), lambda text, share: inner.append(text), cancelled)
 
     build(corpus, "chunks", Reading(), check=check)
-    assert seen == [True] and inner == ["Waiting until no other process is at it"] and not being_built(corpus, "chunks")
+    assert seen == [True] and inner == ["Another process is building this; waiting for it"] and not being_built(corpus, "chunks")
 
 
 def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_path):
@@ -110,6 +113,29 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
     assert asked(fresh, "tkg").digest == open_graph(fresh, "tkg-noun-phrases").digest == after.digest
     assert opened(vectors_place(after, Reading(), "chunks")) is not None and "Oslo" in after.columns.chunks.text("text", 0)
     assert sorted(one.name for one in place(fresh, find("tkg-noun-phrases")).parent.iterdir() if one.is_dir()) == [after.folder.name]
+
+
+def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, monkeypatch):
+    asked, at_work, waits, heard = BuiltGraphs(Reading()), threading.Event(), threading.Event(), []
+
+    def slow(corpus, one, models, progress, check):
+        progress("Encoding chunks: 1 of 4", 0.25)
+        at_work.set()
+        assert waits.wait(20)
+        return build(corpus, one, models, progress, check)
+
+    monkeypatch.setattr(built, "build", slow)
+
+    def hear(text, share):
+        heard.append((text, share))
+        waits.set()
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(asked, corpus, "chunks", progress=lambda text, share: None)
+        assert at_work.wait(20)
+        second = pool.submit(asked, corpus, "chunks", progress=hear)
+        assert first.result(20) is second.result(20)
+    assert heard[0] == ("Encoding chunks: 1 of 4", 0.25)
 
 
 def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):

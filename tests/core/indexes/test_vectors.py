@@ -31,6 +31,19 @@ class Counting(Bag):
         return super().encode(texts)
 
 
+class Saying(Bag):
+    """Says what it has encoded as it comes, two texts at a time."""
+
+    received = True
+
+    def encode(self, texts, check=None, received=None):
+        vectors = super().encode(texts)
+        for start in range(0, len(texts), 2):
+            if received:
+                received(texts[start : start + 2], vectors[start : start + 2])
+        return vectors
+
+
 @pytest.fixture
 def grown(tmp_path):
     """Builds the films graph, with more triples where they are given, always in the same folder."""
@@ -39,6 +52,14 @@ def grown(tmp_path):
 
 def bytes_of(folder):
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.name != encoded.DONE}
+
+
+def test_a_block_says_how_far_it_is_while_it_is_encoded(grown):
+    graph, told = grown(), []
+    build(graph, Saying(), "nodes", lambda text, share: told.append((text, share)))
+    n = graph.n_nodes
+    steps = [(f"Encoding nodes: {done:,} of {n:,}", done / n) for done in (*range(2, n, 2), n)]
+    assert n > 4 and [one for one in told if one in steps][: len(steps)] == steps
 
 
 def test_the_nearest_by_hand(grown):
