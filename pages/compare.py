@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from core.cases import Case
 from core.engine import Comparison
 from core.errors import HopscopeError
+from core.graph.edits import Edit
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import Ask, GraphSource
 from core.types import Question
@@ -27,6 +29,8 @@ from pages.parts.compare.reranked import rerank
 from pages.parts.compare.sharing import share
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
 from pages.parts.compare.unbuilt import unbuilt
+from pages.parts.compare.without import WITHOUT, before_job, changes, take_away, with_before
+from pages.parts.compare.without import running as at_work
 from pages.parts.shared.address import in_place
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import engine, give_up, graph, graph_name, instances, opened_graph, source, waiter
@@ -71,6 +75,8 @@ def page() -> None:
             facts()
         else:
             chips(opened_graph() or (on_screen.comparison.graph if on_screen is not None else graph()))
+    with above:
+        changes()
     dialog(fitting(known))
     if on_screen is not None and on_screen.case is not None:
         with above:
@@ -137,8 +143,11 @@ def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
     """Start the comparison, and put it in the address; what stands in the way, if anything. Lanes that `on_screen` has done stay."""
     switches = (session.reader, session.model) if on_screen is None else (on_screen.comparison.ask.reader, on_screen.comparison.ask.model)
     try:
-        asked = (ask_documents if source().documents else ask_graph)(*switches)
+        put = ask_documents if source().documents else ask_graph
+        asked = put(*switches, session.edits)
         before = on_screen.on(asked) if on_screen is not None else None
+        if session.edits:
+            session.before = engine().compare(put(*switches), lanes, waiter=waiter("compare-before")).key
         job = engine().compare(asked, lanes, waiter=waiter("compare"), repairs=True, before=before)
     except HopscopeError as error:
         return error
@@ -149,29 +158,29 @@ def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
     return None
 
 
-def ask_graph(reader: bool, model: bool) -> Ask:
-    """The question in the bar to the chosen graph, ready to be run. Raises BadInput, UnknownEntity."""
+def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Ask:
+    """The question in the bar to the chosen graph after these edits, ready to be run. Raises BadInput, UnknownEntity."""
     opened = graph()
     link_entities(opened)
     question = Question(session.question, entities=tuple(session.entities), answers=tuple(session.answers), hops=session.hops)
-    return engine().ask(GraphSource.of(opened), question, seed=session.seed, reader=reader, model=model)
+    return engine().ask(replace(GraphSource.of(opened), edits=tuple(edits)), question, seed=session.seed, reader=reader, model=model)
 
 
 def draw(on_screen: Shown) -> None:
     """The board, drawn again while its job runs."""
     job = on_screen.job
-    running = job is not None and not job.ended
+    running = at_work((job, before_job()))
     repairing = job is not None and job.comparison.repairing
 
     @st.fragment(run_every=POLL if running or repairing else None)
     def follow() -> None:
         if job is not None:
             ending(job)
-        ended = job is None or job.ended
-        ways = [] if on_screen.comparison.ask.source.documents else ["walk", "start"]
+        ended = not at_work((job, before_job()))
+        ways = [*([] if on_screen.comparison.ask.source.documents else ["walk", "start"]), WITHOUT]
         edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways}
-        drawn = {**payload(on_screen), **edit}
-        react(on_screen.comparison, board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"))
+        drawn = {**with_before(payload(on_screen), on_screen), **edit}
+        react(on_screen.comparison, board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"), drawn["paths"])
         if (running and ended) or (repairing and not job.comparison.repairing):
             st.rerun()
         if running or repairing:
@@ -188,7 +197,7 @@ def ending(job: Job) -> None:
         st.caption("Cancelled. What had been found stays; Ask goes on from there.")
 
 
-def react(comparison: Comparison, clicked) -> None:
+def react(comparison: Comparison, clicked, paths) -> None:
     """Do what was pressed on the board."""
     if clicked is None:
         return
@@ -199,6 +208,8 @@ def react(comparison: Comparison, clicked) -> None:
     if clicked.repair is not None:
         repair_beside(comparison, int(clicked.repair))
     if clicked.go is not None:
+        if clicked.go["to"] == WITHOUT:
+            take_away(comparison, clicked.go, paths)
         go(comparison.graph, int(clicked.go["node"]), clicked.go["to"])
 
 

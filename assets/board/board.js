@@ -88,6 +88,7 @@ class Board {
     this.element.classList.toggle("present", Boolean(this.payload.present));
     this.element.classList.toggle("documents", Boolean(this.payload.documents));
     this.element.classList.toggle("untitled", Boolean(this.payload.untitled));
+    this.element.classList.toggle("editable-graph", list(this.payload.ways).includes("without"));
     this.applyTheme();
     this.agreed = agreement(this);
     this.revise();

@@ -15,7 +15,7 @@ export class Found {
     this.lane = lane;
     this.tabs = el("div", "hit-tabs");
     this.tabs.setAttribute("role", "tablist");
-    this.best = rowList("ol", 5, "path");
+    this.best = rowList("ol", 5, "path", (path) => board.options.onGo?.({ path, to: "without" }));
     this.note = el("p", "quiet");
     this.lostTitle = el("h4", "", "Known answers lost here");
     this.lost = rowList("ul", 3, "lost answer");

@@ -3,7 +3,7 @@
 import { button, el } from "./dom.js";
 import { count, list, plural } from "./words.js";
 
-const WAYS = [["walk", "Walk its neighbourhood"], ["start", "Start from here"]];
+const WAYS = [["walk", "Walk its neighbourhood"], ["start", "Start from here"], ["without", "Ask without this"]];
 const ROLES = {
   question: "named in the question", answer: "known answer", gold: "a passage that the answer rests on", passage: "a passage", entity: "an entity", community: "a community or summary",
 };

@@ -43,8 +43,8 @@ export function patchRow(item, { key, lead, path, fate, name, same = false }) {
   row.dataset.fate = fate?.fate ?? "";
 }
 
-// A list of rows that shows the first few until asked for all.
-export function rowList(tag, few, noun) {
+// A list of rows that shows the first few until asked for all; a pinned one has a button that calls `onWithout` with its key.
+export function rowList(tag, few, noun, onWithout = null) {
   const rows = el(tag, "rows");
   let open = false;
   let size = 0;
@@ -61,13 +61,18 @@ export function rowList(tag, few, noun) {
     setText(more, open ? "Show fewer" : `Show ${all}`);
     more.setAttribute("aria-expanded", String(open));
   };
+  const make = () => {
+    const item = makeRow();
+    if (onWithout) item.append(button("way row-without", "Ask without this path", "", () => onWithout(item.firstChild.dataset.path)));
+    return item;
+  };
   const element = el("div", "row-list", rows, more);
   // `total` says of how many these are the first: those that were kept, and those that were ranked before.
   const show = (items, total = null) => {
     size = items.length;
     whole = total ?? {};
     setHidden(element, !size);
-    reconcile(rows, items, (item, index) => item.key ?? `none-${index}`, makeRow, patchRow);
+    reconcile(rows, items, (item, index) => item.key ?? `none-${index}`, make, patchRow);
     fold();
   };
   return { element, show };

@@ -12,12 +12,13 @@ export class Band {
   }
 
   update() {
-    const { verdict } = this.board.payload;
+    const { verdict, without } = this.board.payload;
     setHidden(this.element, !verdict?.text);
-    if (!verdict?.text || !changed(this.memo, "verdict", [verdict, full(this.board), Boolean(this.board.options.onRepair)])) return;
+    if (!verdict?.text || !changed(this.memo, "verdict", [verdict, without, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const [first, rest] = firstSentence(verdict.text);
     const pending = verdict.pending ? [" ", el("span", "pending", verdict.pending)] : [];
-    this.element.replaceChildren(el("p", "band-text", el("b", "", first), rest, ...pending), ...repairButton(this.board, verdict.repair, verdict.repair?.lane, "repair main-repair", "in its place"));
+    const taken = without ? [el("p", "band-text taken", el("b", "", "Without it: "), without)] : [];
+    this.element.replaceChildren(...taken, el("p", "band-text", el("b", "", first), rest, ...pending), ...repairButton(this.board, verdict.repair, verdict.repair?.lane, "repair main-repair", "in its place"));
   }
 }
 
@@ -47,12 +48,13 @@ export class Said {
   }
 
   update(data, number) {
-    const { verdict_text: said } = data;
-    const shown = Boolean(said && (said.head || said.text));
+    const { verdict_text: said, beside } = data;
+    const shown = Boolean(said && (said.head || said.text)) || Boolean(beside);
     this.element.classList.toggle("empty", !shown);
     const tone = said?.tone ?? "good";
-    if (!changed(this.memo, "said", [said, data.repair, number, tone, full(this.board), Boolean(this.board.options.onRepair)])) return;
-    const text = shown ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
-    this.element.replaceChildren(...text, ...repairButton(this.board, data.repair, number, "repair", "in this lane"));
+    if (!changed(this.memo, "said", [said, beside, data.repair, number, tone, full(this.board), Boolean(this.board.options.onRepair)])) return;
+    const text = said?.head || said?.text ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
+    const before = beside ? [el("p", `beside beside-${beside.tone}`, el("b", "", "Against before:"), " ", beside.text, beside.count ? ` Known answers ${beside.count}.` : "")] : [];
+    this.element.replaceChildren(...before, ...text, ...repairButton(this.board, data.repair, number, "repair", "in this lane"));
   }
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from core.diagnosis.matching import match, normalize
 from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
@@ -16,8 +18,11 @@ def in_corpus(source: Source, graph: KnowledgeGraph, name: str) -> bool:
     """Whether a document holds a name's words; looked up once for each name, and remembered beside the graph."""
     if (corpus := source.corpus) is None:
         return False
-    seek = lambda: holds(corpus.table, ("title", "text"), name)
-    return graph.derived.once("in the corpus", (corpus.digest, name), seek, REMEMBERED)
+    removed, table = source.removed, corpus.table
+    if removed:
+        table = table.taken(np.array([row for row, id in enumerate(table.texts("id")) if id not in removed], np.int64))
+    seek = lambda: holds(table, ("title", "text"), name)
+    return graph.derived.once("in the corpus", (corpus.digest, removed, name), seek, REMEMBERED)
 
 
 def in_graph(graph: KnowledgeGraph, name: str) -> bool:

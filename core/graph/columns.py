@@ -71,6 +71,15 @@ class Rows:
         """The rows as lists."""
         return [self[row].tolist() for row in range(len(self))]
 
+    def left(self, there: np.ndarray) -> Rows:
+        """The rows without the ids that are not `there` (bool by id), the others numbered anew.
+
+        >>> Rows.of([[0, 1], [2], [1]]).left(np.array([True, False, True])).lists()
+        [[0], [1], []]
+        """
+        inside, new = there[self.ids], np.cumsum(there, dtype=np.int64) - 1
+        return Rows(np.concatenate([[0], np.cumsum(inside)]).astype(np.int64)[self.indptr], new[self.ids[inside]])
+
     def inverse(self, n: int) -> Rows:
         """For each of `n` ids the rows that hold it, ascending."""
         order = np.argsort(self.ids, kind="stable")
@@ -154,6 +163,13 @@ class Table:
             remaining = arrow.drop_columns([name]) if name in arrow.column_names else arrow
             arrow = remaining.append_column(name, fresh.column(name))
         return Table(arrow)
+
+    def with_ids(self, name: str, rows: Rows) -> Table:
+        """This table with a column of ids in the place of that of the name."""
+        import pyarrow as pa
+
+        lists = pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), pa.array(rows.ids, pa.int64()))
+        return Table(self.arrow.set_column(self.names.index(name), name, lists))
 
     def taken(self, rows: np.ndarray) -> Table:
         """The table of some rows, in their order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -50,6 +50,7 @@ class KnowledgeGraph(Protocol):
     direction: Direction  # the way a search should run where an instance leaves it to the graph
     relation_names: tuple[str, ...]
     folder: FilePath | None  # where it lies, None for one in memory only
+    edited_from: Any = None  # of one with something taken away where its rows come from (`core.graph.edits.Origin`), else None
     columns: Columns = columns.NONE  # what a graph made of texts carries beside its triples
 
     @cached_property

@@ -62,6 +62,7 @@ class Graph(KnowledgeGraph):
     data: FilePath | None = None  # the folder of the array files within it
     columns: Columns = columns.NONE
     stored_degree_bytes: np.ndarray | None = None  # uint8 [n], what `degree_bytes` tells; None where the store was written without it
+    edited_from: Any = None
     later: digests.Later | None = None  # what reads the files of a large one whole; None where they are none
 
     @classmethod

@@ -87,6 +87,11 @@ class ChainIndex:
         """Every chain and what chains begin with."""
         return frozenset(chain[:n] for chain in self.chains for n in range(1, len(chain) + 1))
 
+    def part(self, place: int) -> tuple[np.ndarray, np.ndarray]:
+        """The vectors of a chain, in steps, and these steps."""
+        rows = slice(self.starts[place], self.starts[place + 1])
+        return self.tokens[rows], self.scales[rows]
+
     def scores(self, question: np.ndarray, places: Sequence[int]) -> np.ndarray:
         """float64 [len(places)]: how alike the question, as token vectors, and each of these chains are, in [-1, 1].
 
@@ -141,7 +146,7 @@ def chain_index(graph: Graph, encoder, steps: int, direction: str = "graph", pro
         if index is None:
             index = _read(_file(graph, key))
         if index is None:
-            index = build(graph, encoder, steps, key[2], progress, check)
+            index = build(graph, encoder, steps, key[2], progress, check, _whole(graph, encoder, steps, key[2], progress, check))
             keep_if_possible(_file(graph, key), lambda stream: _write(stream, index))
         shelf.values[key] = index
     return index
@@ -173,20 +178,33 @@ def _file(graph: KnowledgeGraph, key: tuple) -> Path:
     return index_folder(graph) / f"chains-{key[0]}-{key[1]}-{key[2]}.npz"
 
 
-def build(graph: Graph, encoder, steps: int, direction: str, progress: Tell, check: Callable[[], None]) -> ChainIndex:
-    """The chains that the graph is seen to have, in words and encoded. At most `MAX_CHAINS`, shorter and commoner ones first."""
+def _whole(graph: Graph, encoder, steps: int, direction: str, progress: Tell, check) -> ChainIndex | None:
+    """The chains of the graph that an edited one comes from, most of which it still has."""
+    known = graph.edited_from
+    return None if known is None else chain_index(known.graph, encoder, steps, direction, progress, check)
+
+
+def build(
+    graph: Graph, encoder, steps: int, direction: str, progress: Tell, check: Callable[[], None], known: ChainIndex | None = None
+) -> ChainIndex:
+    """The chains that the graph is seen to have, in words and encoded. At most `MAX_CHAINS`, shorter and commoner ones first. Those that
+    are `known` in the same words are not encoded again."""
     progress("Finding relation chains", None)
     has = takes_part(graph)
     chains, found = possible_chains(has, steps, direction, MAX_CHAINS, check)
     phrases = [phrase(name) for name in graph.relation_names]
     nouns = head_types(phrases, has, lambda texts: encoder.encode(texts, check))
     texts = [chain_text(chain, phrases, nouns) for chain in chains]
-    vectors: list[np.ndarray] = []
-    for at in range(0, len(texts), 256):
-        progress(f"Encoding relation chains: {at:,} of {len(texts):,}", at / len(texts))
-        vectors += token_vectors(encoder, texts[at : at + 256], check)
-    starts = np.concatenate([[0], np.cumsum([len(part) for part in vectors])]).astype(np.int64)
-    return ChainIndex(tuple(chains), tuple(texts), *in_steps(np.concatenate(vectors) if vectors else np.zeros((0, 1))), starts, found)
+    parts = {} if known is None else {text: known.part(i) for i, text in enumerate(known.texts)}
+    new = [text for text in dict.fromkeys(texts) if text not in parts]
+    for at in range(0, len(new), 256):
+        progress(f"Encoding relation chains: {at:,} of {len(new):,}", at / len(new))
+        some = new[at : at + 256]
+        parts |= zip(some, map(in_steps, token_vectors(encoder, some, check)))
+    every = [parts[text] for text in texts] or [in_steps(np.zeros((0, 1)))]
+    tokens, scales = (np.concatenate(arrays) for arrays in zip(*every))
+    starts = np.concatenate([[0], np.cumsum([len(parts[text][0]) for text in texts])]).astype(np.int64)
+    return ChainIndex(tuple(chains), tuple(texts), tokens, scales, starts, found)
 
 
 def in_steps(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

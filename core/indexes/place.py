@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -27,11 +29,24 @@ AT_WORK = "building"  # beside its lock file, in a folder that is made bit by bi
 
 def index_folder(graph: KnowledgeGraph) -> Path:
     """The folder for indexes of this graph's content: beside its store, else in the person's folder; absent where it cannot be made."""
+    if graph.edited_from is not None:  # of an edited graph nothing is saved for longer than this process
+        return _temporary(graph.digest[:NAMED])
     beside = graph.folder / INDEXES if graph.folder is not None and os.access(graph.folder, os.W_OK) else home() / INDEXES
     folder = beside / graph.digest[:NAMED]
     with suppress(OSError):  # said by who writes there
         folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def _temporary(name: str) -> Path:
+    folder = Path(_process_folder().name) / name
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@cache
+def _process_folder() -> tempfile.TemporaryDirectory:
+    return tempfile.TemporaryDirectory(prefix="hopscope-")
 
 
 def entries(folder: Path) -> list[Path]:

@@ -98,6 +98,8 @@ def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check:
 
     Raises StoreError where there are none and more than `MAX_ITEMS_IN_QUESTION` are wanted, with the command that prepares them.
     """
+    if graph.edited_from is not None:
+        return graph.derived.once("vectors of the rest", (fingerprint(encoder), of), lambda: _of_rest(graph, encoder, of, progress, check))
     key, shelf = (fingerprint(encoder), of), graph.derived.shelf(SHELF)
     with waiting(shelf.lock, check):
         index, done = shelf.values.get(key, (None, ""))
@@ -113,6 +115,22 @@ def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check:
             done = str(place(graph, encoder, of) / DONE)
         shelf.values[key] = index, done
     return index
+
+
+def _of_rest(graph: Graph, encoder, of: Of, progress: Tell, check: Callable[[], None]) -> VectorIndex:
+    """The vectors of an edited graph: those of the graph that it comes from, and of what reads otherwise new ones; nothing is saved."""
+    import faiss
+
+    known = graph.edited_from
+    rows = {"nodes": known.nodes, "chunks": known.chunks, "communities": known.communities}.get(of, known.edges)
+    vectors = vector_index(known.graph, encoder, of, progress, check).of(rows)
+    new = np.flatnonzero({"nodes": known.new_nodes, "chunks": (), "communities": ()}.get(of, known.new_edges))
+    if len(new):
+        vectors[new] = encoder.encode(texts(graph, of, new), check)
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(np.ascontiguousarray(vectors, np.float32))
+    facts = {"of": of, "kind": "Flat", "items": index.ntotal, "dimension": index.d, "encoded": len(new)}
+    return VectorIndex(index, facts | {"reused": index.ntotal - len(new)})
 
 
 def build(

@@ -143,6 +143,8 @@ def walk_corpus(
         if corpus is None or not (folder / DONE).exists():  # may have been deleted since
             nodes = rooted(graph, plan)
             index = vectors.opened(folder)
+            if index is None and len(nodes) > MAX_NODES_IN_QUESTION and graph.edited_from is not None:
+                raise StoreError("Walks were encoded of the whole graph; this method cannot be asked with something taken away.")
             if index is None and len(nodes) > MAX_NODES_IN_QUESTION:
                 raise StoreError(
                     f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded yet; do it on the page Indexes, or with: "

@@ -13,6 +13,7 @@ from core.datasets import Dataset, dataset_of, datasets
 from core.datasets.catalogue import unreadable
 from core.environment import Environment
 from core.errors import BadInput, HopscopeError
+from core.graph.edits import carried, edited
 from core.graph.names.seeds import check_question, seeds_of
 from core.graph.protocol import KnowledgeGraph
 from core.runtime.meter import silent
@@ -75,11 +76,14 @@ class GraphSource(Source):
         return known
 
     def open(self, engine: Opener, progress: Progress = silent, check: Check = nothing) -> Source:
-        return self if self.graph is not None else replace(self, graph=engine.graph(self.name, progress))
+        graph = engine.graph(self.name, progress) if self.graph is None else self.graph
+        return replace(self, graph=edited(graph, self.edits))
 
     def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
-        text = check_question(question.text)
-        seeds = seeds_of(self.graph, text, question.entities)
+        text, entities = check_question(question.text), carried(question.entities, self.edits)
+        if question.entities and not entities:
+            raise BadInput("All that the question starts from is taken away; put one of it back, or start from another entity.")
+        seeds = seeds_of(self.graph, text, entities)
         text = text if question.entities else text.replace("[", "").replace("]", "")
         named = tuple(self.graph.names(seeds))
         return Ask(self, replace(question, text=text, entities=named, gold=()), seeds, seed, reader, model)  # it has no passages
@@ -121,15 +125,15 @@ class CorpusSource(Source):
 
     def open(self, engine: Opener, progress: Progress = silent, check: Check = nothing) -> Source:
         if self.graph is not None:
-            return self
+            return replace(self, graph=edited(self.graph, self.edits))
         corpus = open_corpus(self.name, check) if self.corpus is None else self.corpus
-        return replace(self, corpus=corpus, graph=engine.environment.built(corpus, check=check))
+        return replace(self, corpus=corpus, graph=edited(engine.environment.built(corpus, check=check), self.edits))
 
     def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
         return Ask(self, replace(question, text=check_question(question.text)), (), seed, reader, model)
 
     def built(self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None) -> Any:
-        return environment.built(self.corpus, build, check, progress)
+        return edited(environment.built(self.corpus, build, check, progress), self.edits)
 
 
 def sources() -> dict[Source, str]:

@@ -11,6 +11,7 @@ from core.corpus import Corpus, Shipped
 from core.datasets import Dataset
 from core.environment import Environment
 from core.errors import HopscopeError
+from core.graph.edits import Edit
 from core.runtime.meter import silent
 from core.types import Question
 
@@ -39,12 +40,18 @@ class Source(ABC):
     name: str
     graph: Any = field(default=None, compare=False, repr=False)
     corpus: Corpus | None = field(default=None, compare=False, repr=False)
+    edits: tuple[Edit, ...] = field(default=(), compare=False, repr=False)  # changes that its graphs are asked with
     kind: ClassVar[str]  # its key in addresses
     documents: ClassVar[bool]  # whether lines on documents run on it, rather than those on triples
     noun: ClassVar[str]  # what sentences call it
 
     def __contains__(self, document: str) -> bool:
-        return self.corpus is not None and document in self.corpus
+        return self.corpus is not None and document in self.corpus and document not in self.removed
+
+    @property
+    def removed(self) -> frozenset[str]:
+        """The ids of the documents that are taken away."""
+        return frozenset(edit.names[0] for edit in self.edits if edit.kind == "passage")
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -100,7 +107,7 @@ class Source(ABC):
 
     @abstractmethod
     def open(self, engine: Opener, progress: Progress = silent, check: Check = nothing) -> Source:
-        """The same source with its graph open, which is built first where it is not yet there. Raises BadInput, StoreError."""
+        """The same source with its graph open, which is built first where it is not yet there, and edited. Raises BadInput, StoreError."""
 
     @abstractmethod
     def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:

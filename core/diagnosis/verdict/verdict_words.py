@@ -54,7 +54,7 @@ def _explain(comparison: Comparison) -> Verdict:
         return Verdict("", explanations)
     names = lane_names(comparison)
     summaries = [
-        LaneSummary(name, one, _says(lane, model), unfinished(lane)) for name, lane, model, one in zip(names, lanes, models, explanations)
+        LaneSummary(name, one, says(lane, model), unfinished(lane)) for name, lane, model, one in zip(names, lanes, models, explanations)
     ]
     others = [name for name, model, one in zip(names, models, summaries) if model and one.explained and not by_model(comparison)]
     parts = [contrast(summaries, answers, counted_by(comparison)), _otherwise(others) if answers and len(others) < len(lanes) else ""]
@@ -116,7 +116,7 @@ def _quoted(name: str) -> str:
     return name if any(letter.isdigit() for letter in name) else f"“{name}”"
 
 
-def _says(lane: Lane, by_model: bool) -> tuple[str, ...]:
+def says(lane: Lane, by_model: bool) -> tuple[str, ...]:
     """The names that a lane answers: the model's where that counts, else the graph reader's."""
     if by_model:
         return tuple(part.strip() for part in (lane.state.answer or "").split(",") if part.strip())

@@ -118,6 +118,7 @@ def _fill(link: Link) -> None:
     session.hops = asked.hops if asked is not None else None
     session.lanes, session.seed, session.model, session.reader = list(link.lanes), link.seed, link.model, link.reader
     session.lanes_for = link.source.kind
+    session.edits = list(link.edits)
     del session.choosing
 
 
@@ -141,7 +142,7 @@ def open_case(case: Case) -> None:
 
 def clear() -> None:
     """Go to an empty question, with the lanes as they are."""
-    session.question, session.entities, session.answers = "", [], []
+    session.question, session.entities, session.answers, session.edits = "", [], [], []
     del session.case, session.trouble
     session.address = address()
     write_link(session.address)
@@ -150,7 +151,7 @@ def clear() -> None:
 def address() -> Link:
     """The address of what is asked."""
     lists = (tuple(session.entities), tuple(session.answers), tuple(session.lanes))
-    return Link(session.question, *lists, source(), session.seed, session.model, session.reader, typed=True)
+    return Link(session.question, *lists, source(), session.seed, session.model, session.reader, typed=True, edits=tuple(session.edits))
 
 
 def here(on_screen: Shown | None) -> Link | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from core.corpus import Corpus, open_corpus
+from core.graph.edits import Edit
 from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from core.types import Question
@@ -17,15 +19,16 @@ from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.text import many, plain
 
 
-def ask_documents(reader: bool, model: bool) -> Any:
-    """The question in the bar to the chosen corpus, ready to be run; one of a set's own brings its gold passages along.
+def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
+    """The question in the bar to the chosen corpus after these edits, ready to be run; one of a set's own brings its gold passages along.
 
     Raises what `Engine.ask` raises.
     """
     name, text = source().name, " ".join(session.question.split())
     known = known_question(text) or Question(text)
     question = replace(known, answers=tuple(session.answers))
-    return engine().ask(CorpusSource.of(prepared_corpus(name)), question, seed=session.seed, reader=reader, model=model)
+    asked = replace(CorpusSource.of(prepared_corpus(name)), edits=tuple(edits))
+    return engine().ask(asked, question, seed=session.seed, reader=reader, model=model)
 
 
 def prepared_corpus(name: str) -> Corpus:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from core.cases import Case
+from core.errors import BadInput
+from core.graph.edits import Edit
 from core.sources import CorpusSource, GraphSource, Source, source_in
 from pages.parts.shared.session import USUAL
 
@@ -30,6 +33,7 @@ class Link:
     seed: int = 0
     model: bool = True
     reader: bool = True
+    edits: tuple[Edit, ...] = ()  # what is taken away from the source, merged or renamed
     case: str = ""  # the id of a case that was answered before, which is all that its address holds
     typed: bool = False  # whether it stands for what is in the bar, be it nothing, and not for the example of a first page
 
@@ -46,6 +50,8 @@ class Link:
         query |= {"e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
         if self.source != USUAL:
             query |= self.source.parameters
+        if self.edits:
+            query["edit"] = [edit.written() for edit in self.edits]
         if self.seed:
             query["seed"] = str(self.seed)
         if not self.model:
@@ -77,11 +83,18 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
         answers=many("a"),
         lanes=many("lane")[:MOST_LANES] or USUAL_LANES[source.kind],
         source=source,
+        edits=tuple(_edits(many("edit"))),
         seed=int(seed) if seed.isdecimal() and len(seed) < 10 else 0,
         model=one("llm", "1") != "0",
         reader=one("reader", "1") != "0",
         typed="q" in query,
     )
+
+
+def _edits(texts: Iterable[str]) -> Iterator[Edit]:
+    for text in texts:
+        with suppress(BadInput):
+            yield Edit.read(text)
 
 
 def case_link(case: Case) -> Link:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import streamlit as st
 
+from core.graph.edits import Edit
 from core.sources import GraphSource, Source
 
 if TYPE_CHECKING:
@@ -145,6 +146,10 @@ class Session:
     entities: Key[list[str]] = Key(list, "Where the search starts; set by a set, a case, an address, a person, or found in the question.")
     answers: Key[list[str]] = Key(list, "The known answers; set by a set, a case, an address or a person.")
     hops: Key[int | None] = Key(None, "How far the answers are away, where the set says; set with the question.")
+    edits: Key[list[Edit]] = Key(
+        list, "What is taken away, merged or renamed in the graph that is asked; set on the board, by an address or a case."
+    )
+    before: Key[str] = Key("", "The job of the same question and lanes without `edits`; set when it is asked with some.")
     settled: Key[tuple[str, bool, bool] | None] = Key(
         None, "Question, model and reader as they were taken up last; `settle` compares them."
     )
@@ -278,7 +283,7 @@ class Session:
     def begin_anew(self) -> None:
         """Forget the question and what was found, as where another source is chosen."""
         self.question = ""
-        for key in (Session.job, Session.case, Session.settled, Session.trouble):
+        for key in (Session.job, Session.case, Session.settled, Session.trouble, Session.edits):
             key.drop()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.diagnosis.causes import PHRASES, Cause, Loss
-from core.diagnosis.verdict.contrast import Spoken, contrast
+from core.diagnosis.verdict.contrast import LaneSummary, contrast
 from core.diagnosis.verdict.explanation import SENTENCES, Explained
 
 ABC = ("Ann", "Bob", "Cy")
@@ -12,7 +12,7 @@ ABC = ("Ann", "Bob", "Cy")
 def lane(name, *lost, of=3, cause=Cause.OUTRANKED, hop=None, extra=0):
     """A lane that lost these answers, all alike."""
     losses = tuple(Loss(answer, "paths", cause, hop=hop) for answer in lost)
-    return Spoken(name, Explained(None, "", "", of - len(lost), of, losses, extra, cause if lost else Cause.FOUND))
+    return LaneSummary(name, Explained(None, "", "", of - len(lost), of, losses, extra, cause if lost else Cause.FOUND))
 
 
 def test_only_one_finds_all():
@@ -64,16 +64,16 @@ def test_what_the_graph_does_not_hold():
 
 
 def test_failed_lanes_are_named():
-    failed = Spoken("B", None, ended="failed")
+    failed = LaneSummary("B", None, ended="failed")
     assert contrast([lane("A", of=1), failed], ("Ann",)) == "A finds Ann. B failed."
     assert contrast([failed], ("Ann",)) == "B failed."
-    away = [Spoken(name, None, ended="was cancelled") for name in ("own line", "D")]
+    away = [LaneSummary(name, None, ended="was cancelled") for name in ("own line", "D")]
     assert contrast([lane("A", of=1), failed, *away], ("Ann",)) == "A finds Ann. B failed. Own line and D were cancelled."
     assert contrast([], ("Ann",)) == ""
 
 
 def says(name, *names):
-    return Spoken(name, Explained(None, "", ""), names)
+    return LaneSummary(name, Explained(None, "", ""), names)
 
 
 def test_without_known_answers():

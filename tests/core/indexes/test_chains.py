@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from core.errors import Cancelled
+from core.graph.algorithms.chains import nothing
 from core.graph.building.build import build
+from core.graph.edits import Edit, edited
 from core.graph.names.head_types import head_types
 from core.graph.names.phrases import Phrase, chain_text, doer, phrase, plural
 from core.indexes import chains as module
 from core.indexes.chains import ChainIndex, chain_index, fingerprint, in_steps, possible_chains, takes_part, token_vectors
 from core.indexes.masking import masked
 from core.indexes.place import index_folder
+from core.runtime.meter import silent
 from tests.films import TRIPLES, Bag
 
 PAIRS = [(0, 1), (0, 7), (1, 2), (1, 4), (1, 6), (3, 0), (5, 0), (5, 6), (6, 1), (7, 0), (7, 4)]  # of the films, by hand
@@ -162,3 +165,11 @@ def test_masked_questions(films):
     assert masked(films, "Annie and Ann", (ann,)) == "Annie and X"  # whole words only
     assert masked(films, "who made One and why was one made", (one,)) == "who made X and why was one made"  # as named first
     assert masked(films, "who directed it", (one,)) == "who directed it"
+
+
+def test_chains_of_an_edited_graph_are_the_same_whether_those_of_the_whole_one_are_known_or_not(films):
+    rest, encoder = edited(films, [Edit("node", ("Drama",))]), Bag()
+    known, alone = chain_index(rest, encoder, 2), module.build(rest, encoder, 2, "both", silent, nothing)
+    assert known.texts == alone.texts and known.chains == alone.chains and known.found == alone.found
+    assert all(np.array_equal(getattr(known, key), getattr(alone, key)) for key in ("tokens", "scales", "starts"))
+    assert len(known) < len(chain_index(films, encoder, 2))

@@ -13,6 +13,7 @@ import pytest
 
 from core.errors import BadInput, Cancelled, StoreError
 from core.graph.building.build import build as build_graph
+from core.graph.edits import Edit, edited
 from core.indexes import encoded, vectors
 from core.indexes.vectors import build, delete, kind_for, opened, place, searchable, vector_index
 from tests.films import TRIPLES, Bag
@@ -229,3 +230,15 @@ def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
     assert 2 <= kept < 5 and opened(folder) is None
     encoder = Counting()
     assert build(graph, encoder, "nodes").facts["encoded"] == 5 - kept == len(encoder.asked) - 1
+
+
+def test_vectors_of_an_edited_graph_are_those_of_the_whole_one_and_only_what_reads_otherwise_is_encoded(grown):
+    graph, encoder = grown(), Counting()
+    vector_index(graph, encoder, "nodes"), vector_index(graph, encoder, "triples")
+    rest = edited(graph, [Edit("node", ("Drama",)), Edit("rename", ("Ann", "Bea"))])
+    encoder.asked.clear()
+    for of in ("nodes", "triples"):
+        found, wanted = vector_index(rest, encoder, of), encoder.__class__().encode(encoded.texts(rest, of, range(encoded.count(rest, of))))
+        assert np.allclose(found.of(np.arange(len(found))), wanted, atol=1e-3)
+    assert sorted(encoder.asked) == sorted(["Bea", *(text for text in rest.triple_texts(range(rest.n_edges)) if "Bea" in text)])
+    assert not (place(graph, encoder, "nodes").parent.parent / rest.digest[:16]).exists()  # nothing lies beside the graph

@@ -1,0 +1,160 @@
+"""What became of each lane's answer once something was taken away from what it was asked of: who stood on it, and who found another way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.comparison.comparing import Comparison, Lane
+from core.diagnosis.matching import normalize
+from core.diagnosis.measure import lane_by_model
+from core.diagnosis.path_outcome import prompt_paths
+from core.diagnosis.verdict.verdict_words import explain, lane_names, says
+from core.diagnosis.wording import joined, named, sentence
+from core.graph.edits import Edit, unmatched
+from core.graph.texts import chunk_lists
+from core.runtime.jobs import DONE
+from core.types import Path
+
+LONGEST = 80  # characters of an answer that are repeated
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A lane beside what it was before: whether it had read what was changed, what it no longer says and what it says instead, and how many
+    known answers it gave and gives (None where none is known)."""
+
+    read: bool
+    lost: tuple[str, ...]
+    new: tuple[str, ...]
+    right: tuple[int | None, int | None]
+    text: str
+
+    @property
+    def same(self) -> bool:
+        """Whether it says what it said."""
+        return not self.lost and not self.new
+
+
+def beside(before: Comparison, now: Comparison) -> list[Beside | None]:
+    """For each lane of `now`, which was asked with edits, what they changed; None as long as it or its lane of `before` has no answer yet.
+
+    Lanes are paired by their lines. What a lane had read are the paths, triples, entities and passages that its answer was made from.
+    """
+    earlier = {repr(lane.instance.line): (lane, one) for lane, one in zip(before.lanes, explain(before).lanes)}
+    found: list[Beside | None] = []
+    for lane, one in zip(now.lanes, explain(now).lanes):
+        old, explained = earlier.get(repr(lane.instance.line), (None, None))
+        if old is None or not (_answered(now, lane) and _answered(before, old)):
+            found.append(None)
+            continue
+        rights = explained.right if explained is not None else None, one.right if one is not None else None
+        found.append(_beside(before, now, old, lane, rights))
+    return found
+
+
+def together(comparison: Comparison, found: Sequence[Beside | None]) -> str:
+    """A sentence or two for all lanes: which stood on what was taken away, and which say the same without it; empty for none."""
+    named_lanes = [(name, one) for name, one in zip(lane_names(comparison), found) if one is not None]
+    if not named_lanes:
+        return ""
+    changed = [name for name, one in named_lanes if not one.same]
+    another = [name for name, one in named_lanes if one.same and one.read]
+    others = [name for name, one in named_lanes if one.same and not one.read]
+    parts = [f"{joined(changed)} stood on it" if changed else "No lane stood on it"]
+    parts += [f"{joined(another)} found another way"] if another else []
+    parts += [f"{joined(others)} had not read it"] if others else []
+    return sentence("; ".join(parts) + ".")
+
+
+def _answered(comparison: Comparison, lane: Lane) -> bool:
+    """Whether a lane says all that it is going to say."""
+    return lane.retrieved and lane.error is None and (lane.status == DONE or not comparison.ask.model)
+
+
+def _beside(before: Comparison, now: Comparison, old: Lane, lane: Lane, rights: tuple[int | None, int | None]) -> Beside:
+    edits = now.ask.source.edits
+    absent = unmatched(_whole(lane), edits)
+    by_model = lane_by_model(before, old)
+    read = any(_read(old, edit, by_model) for edit in edits if edit not in absent)
+    said, says_now = _said(before, old), _said(now, lane)
+    lost, new = _difference(said, says_now), _difference(says_now, said)
+    return Beside(read, lost, new, rights, _text(now, lane, read, lost, new, absent, len(edits)))
+
+
+def _whole(lane: Lane):
+    return lane.graph if lane.graph.edited_from is None else lane.graph.edited_from.graph
+
+
+def _said(comparison: Comparison, lane: Lane) -> tuple[str, ...]:
+    if comparison.ask.source.documents and lane.state.answer is None:
+        return (lane.state.excerpt.text,) if lane.state.excerpt is not None else ()
+    if comparison.ask.source.documents:
+        return (lane.state.answer.strip(),) if lane.state.answer and lane.state.answer.strip() else ()
+    return says(lane, lane_by_model(comparison, lane))
+
+
+def _difference(some: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
+    known = {normalize(name) for name in others}
+    return tuple(name for name in dict.fromkeys(some) if normalize(name) not in known)
+
+
+def _read(lane: Lane, edit: Edit, by_model: bool) -> bool:
+    """Whether what an edit names is in what the lane's answer was made from."""
+    graph, state = lane.graph, lane.state
+    if edit.kind == "passage":
+        rows = {row for hits in state.hits for row in _chunks(graph, hits.kind, hits.items)}
+        return bool(rows) and edit.names[0] in graph.columns.chunks.texts("document", sorted(rows))
+    paths = _leading(lane, by_model)
+    edges = {edge for path in paths for edge in path.edges} | _items(lane, "triple")
+    heads, relations, tails = graph.triples(np.array(sorted(edges), np.int64))
+    if edit.kind == "edge":
+        names = [graph.relation_names[one] for one in relations.tolist()]
+        return edit.names in set(zip(graph.names(heads), names, graph.names(tails)))
+    nodes = {node for path in paths for node in path.nodes} | _items(lane, "node") | {*heads.tolist(), *tails.tolist()}
+    return edit.names[0] in graph.names(nodes)
+
+
+def _leading(lane: Lane, by_model: bool) -> list[Path]:
+    """The paths that the answer was made from: those that the prompt shows, or those that end where the graph reader answers."""
+    state = lane.state
+    if state.paths is None:
+        return []
+    if by_model:
+        return list(state.paths.items[: prompt_paths(state)])
+    return [path for path in state.paths.items if path.end in (state.reader or ())]
+
+
+def _items(lane: Lane, kind: str) -> set[int]:
+    """The hits of a kind."""
+    return {item for hits in lane.state.hits if hits.kind == kind for item in hits.items}
+
+
+def _chunks(graph, kind: str, items: Sequence[int]) -> list[int]:
+    """The rows of the chunks that hits are or come from."""
+    if kind not in ("node", "triple"):
+        return list(items) if kind == "chunk" else []
+    return [row for rows in chunk_lists(graph, "nodes" if kind == "node" else "edges", items) for row in rows]
+
+
+def _text(now: Comparison, lane: Lane, read: bool, lost: Sequence[str], new: Sequence[str], absent: Sequence[Edit], of: int) -> str:
+    """A lane's sentence."""
+    if len(absent) == of:
+        return f"Its graph has no {named([f'“{edit.words}”' for edit in absent])}, so nothing changed."
+    if not lost and not new:
+        return f"Same answer{_another(now, lane) if read else ', which did not rest on it'}."
+    parts = [f"no longer says {_names(lost)}"] if lost else []
+    parts += [f"now says {_names(new)}"] if new else []
+    return sentence(f"{', '.join(parts)}.")
+
+
+def _another(now: Comparison, lane: Lane) -> str:
+    """By which way the answer is reached now: by the first path that leads to it, where paths do."""
+    paths = _leading(lane, lane_by_model(now, lane))
+    return f" by another way: {lane.graph.text(paths[0])}" if paths else ", though it had read it"
+
+
+def _names(names: Sequence[str]) -> str:
+    return named([name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names])

@@ -1,0 +1,275 @@
+"""A graph with something taken away, merged or renamed, beside the one on disk, which stays as it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from core.errors import BadInput, shorten
+from core.graph.building.build import edge_arrays
+from core.graph.columns import Columns, Rows, Table
+from core.graph.store import Graph, slices
+
+LARGEST = 5_000_000  # edges of a graph that is arranged anew within a question
+NAMES = {"node": 1, "edge": 3, "passage": 1, "merge": 2, "rename": 2}  # how many names an edit of each kind has
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of a graph, by names, so that it means the same on every graph of the same source.
+
+    `node`: its name, taken away with its edges. `edge`: head, relation, tail. `passage`: the id of a document, taken away with all that
+    comes from it alone. `merge`: a name, whose edges go to the second. `rename`: a name, and the new one.
+
+    >>> from core.graph.edits import Edit
+    >>> Edit.read(Edit("edge", ("A", "r0", "B")).written()).words
+    'A -> r0 -> B'
+    """
+
+    kind: str
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if NAMES.get(self.kind) != len(self.names) or not all(isinstance(name, str) and name for name in self.names):
+            raise BadInput(f"There is no change {shorten(str((self.kind, *self.names)), 80)} of a graph.")
+
+    @property
+    def words(self) -> str:
+        """What it changes, for a person."""
+        if self.kind == "edge":
+            return " -> ".join(self.names)
+        return {"merge": " = ", "rename": " → "}.get(self.kind, "").join(self.names)
+
+    def written(self) -> str:
+        """Its text for addresses and files, which `read` reads."""
+        return json.dumps([self.kind, *self.names], ensure_ascii=False)
+
+    @classmethod
+    def read(cls, text: str) -> Edit:
+        """The edit of a text. Raises BadInput for what is none."""
+        try:
+            kind, *names = json.loads(text)
+        except (ValueError, TypeError):
+            raise BadInput(f"“{shorten(text, 80)}” is no change of a graph.") from None
+        return cls(str(kind), tuple(names))
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Where an edited graph comes from: for each of its nodes, edges, chunks and communities the row in `graph`, and which of its nodes and
+    edges read otherwise than there."""
+
+    graph: Graph
+    nodes: np.ndarray  # int64 [nodes]
+    edges: np.ndarray  # int64 [edges]
+    chunks: np.ndarray  # int64 [chunks]
+    communities: np.ndarray  # int64 [communities]
+    new_nodes: np.ndarray  # bool [nodes]
+    new_edges: np.ndarray  # bool [edges]
+
+
+def carried(names: Iterable[str], edits: Iterable[Edit]) -> tuple[str, ...]:
+    """What nodes of these names are called after the edits; those that are taken away are left out.
+
+    >>> from core.graph.edits import Edit, carried
+    >>> carried(("A", "B", "C"), (Edit("node", ("B",)), Edit("rename", ("C", "D"))))
+    ('A', 'D')
+    """
+    found = list(names)
+    for edit in edits:
+        if edit.kind == "node":
+            found = [name for name in found if name != edit.names[0]]
+        elif edit.kind in ("merge", "rename"):
+            found = [edit.names[1] if name == edit.names[0] else name for name in found]
+    return tuple(dict.fromkeys(found))
+
+
+def edited(graph: Graph, edits: Sequence[Edit]) -> Graph:
+    """The graph (or that which it was edited from) after these edits, one after the other, in memory.
+
+    `edited_from` says where its rows come from. What an edit names and the graph has not is left as it is. Nodes and edges keep their
+    order, so that ties fall as before.
+
+    Raises BadInput for a graph of more than `LARGEST` edges, or one that lies in a database.
+
+    >>> from core.graph.edits import Edit, edited
+    >>> without = edited(toy, [Edit("node", ("C",))])
+    >>> without.names(range(4)), without.triple_texts(range(without.n_edges))
+    (['A', 'B', 'D', 'E'], ['A -> r0 -> B', 'D -> r6 -> D', 'E -> r5 -> A'])
+    """
+    if not edits:
+        return graph
+    graph = graph if graph.edited_from is None else graph.edited_from.graph
+    if not isinstance(graph, Graph) or graph.n_edges > LARGEST:
+        raise BadInput(f"“{graph.name}” is too large to be changed for one question; at most {LARGEST:,} triples, held as arrays, can be.")
+    return graph.derived.once("edited", tuple(edits), lambda: _Editing(graph).after(edits))
+
+
+def unmatched(graph: Graph, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Those of the edits that name what the graph has not."""
+    now, found = _Editing(graph), []
+    for edit in edits:
+        if not now.apply(edit):
+            found.append(edit)
+    return tuple(found)
+
+
+class _Editing:
+    """The rows of a graph that are left, and what they are by now."""
+
+    def __init__(self, graph: Graph):
+        self._graph = graph
+        self._heads, self._tails = graph.heads.astype(np.int64), graph.tails.astype(np.int64)
+        self._nodes, self._edges = np.ones(graph.n_nodes, bool), np.ones(graph.n_edges, bool)
+        self._chunks = np.ones(0 if graph.columns.chunks is None else len(graph.columns.chunks), bool)
+        self._new_nodes, self._new_edges = np.zeros(graph.n_nodes, bool), np.zeros(graph.n_edges, bool)
+        self._names: dict[int, str] = {}  # of renamed nodes
+        self._merged: dict[int, list[int]] = {}  # nodes merged into a node
+
+    def apply(self, edit: Edit) -> bool:
+        """Carry out an edit; whether the graph has what it names."""
+        return getattr(self, f"_{edit.kind}")(*edit.names)
+
+    def after(self, edits: Sequence[Edit]) -> Graph:
+        """The graph after the edits."""
+        for edit in edits:
+            self.apply(edit)
+        return self._made(hashlib.sha256(json.dumps([self._graph.digest, *(edit.written() for edit in edits)]).encode()).hexdigest())
+
+    def _named(self, name: str) -> list[int]:
+        found = [node for node in self._graph.nodes_named(name) if self._nodes[node] and node not in self._names]
+        return [*found, *(node for node, new in self._names.items() if new == name and self._nodes[node])]
+
+    def _node(self, name: str) -> bool:
+        found = self._named(name)
+        self._take(np.array(found, np.int64))
+        return bool(found)
+
+    def _take(self, nodes: np.ndarray) -> None:
+        self._nodes[nodes] = False
+        self._edges &= self._nodes[self._heads] & self._nodes[self._tails]
+
+    def _edge(self, head: str, relation: str, tail: str) -> bool:
+        graph = self._graph
+        heads, tails = self._named(head), self._named(tail)
+        if relation not in graph.relation_names or not heads or not tails:
+            return False
+        found = self._edges & np.isin(self._heads, heads) & np.isin(self._tails, tails)
+        found &= graph.relations == graph.relation_names.index(relation)
+        self._edges[found] = False
+        return bool(found.any())
+
+    def _passage(self, document: str) -> bool:
+        table = self._graph.columns.chunks
+        rows = [row for row, id in enumerate(table.texts("document")) if id == document and self._chunks[row]] if table is not None else []
+        if not rows:
+            return False
+        self._chunks[rows] = False
+        columns = self._graph.columns
+        if columns.edges is not None and columns.edges.has("chunks"):
+            self._edges &= ~self._bare(columns.edges.lists("chunks"))
+        if columns.nodes is not None and columns.nodes.has("chunks"):
+            self._take(np.flatnonzero(self._nodes & self._bare(columns.nodes.lists("chunks"))))
+        return True
+
+    def _bare(self, rows: Rows) -> np.ndarray:
+        """bool [rows]: which came from chunks, all of which are taken away."""
+        left = np.concatenate([[0], np.cumsum(self._chunks[rows.ids])])
+        return (np.diff(rows.indptr) > 0) & (left[rows.indptr[1:]] == left[rows.indptr[:-1]])
+
+    def _merge(self, name: str, into: str) -> bool:
+        from_nodes, target = self._named(name), self._named(into)
+        if not from_nodes or not target or name == into:
+            return False
+        goal = target[0]
+        for ends in (self._heads, self._tails):
+            moved = np.isin(ends, from_nodes)
+            self._new_edges |= moved
+            ends[moved] = goal
+        self._new_nodes[goal] = True
+        self._merged.setdefault(goal, []).extend(from_nodes)
+        self._nodes[from_nodes] = False
+        return True
+
+    def _rename(self, name: str, new: str) -> bool:
+        found = self._named(name)
+        for node in found:
+            self._names[node] = new
+            self._new_nodes[node] = True
+            self._new_edges |= (self._heads == node) | (self._tails == node)
+        return bool(found)
+
+    def _made(self, digest: str) -> Graph:
+        graph, nodes = self._graph, np.flatnonzero(self._nodes)
+        left, new_node = np.flatnonzero(self._edges), np.cumsum(self._nodes, dtype=np.int64) - 1
+        heads, relations, tails = new_node[self._heads[left]], graph.relations[left].astype(np.int64), new_node[self._tails[left]]
+        order = np.lexsort((left, tails, relations, heads))
+        triples = np.stack([heads, relations, tails])[:, order]
+        fresh = np.ones(len(order), bool)
+        fresh[1:] = (np.diff(triples) != 0).any(0)
+        edges = left[order][fresh]  # of those that a merge made alike the first
+        columns, communities = self._columns(nodes, edges)
+        rows = nodes, edges, np.flatnonzero(self._chunks), communities
+        edited_from = Origin(graph, *rows, self._new_nodes[nodes], self._new_edges[edges])
+        arrays: dict[str, Any] = {**edge_arrays((heads, relations, tails), len(nodes), graph.n_relations), **self._spelled(nodes)}
+        inside: dict[str, Any] = {"folder": None, "data": None, "later": None, "stored_degree_bytes": None}
+        return replace(graph, digest=digest, columns=columns, edited_from=edited_from, **inside, **arrays)
+
+    def _spelled(self, nodes: np.ndarray) -> dict[str, np.ndarray]:
+        """The names of the nodes that are left, and their order."""
+        graph = self._graph
+        if not graph.numbered and not self._names:
+            rows, letters = slices(graph.name_offsets, nodes)
+            order = (np.cumsum(self._nodes) - 1)[graph.name_order[self._nodes[graph.name_order]]]
+            return _named(np.bincount(rows, minlength=len(nodes)), graph.names_utf8[letters], order)
+        names = [self._names.get(node, graph.node_name(node)).encode("utf-8", "surrogatepass") for node in nodes.tolist()]
+        order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+        return _named(np.array([len(name) for name in names], np.int64), np.frombuffer(b"".join(names), np.uint8), order)
+
+    def _columns(self, nodes: np.ndarray, edges: np.ndarray) -> tuple[Columns, np.ndarray]:
+        """The tables of what is left, and the rows of the communities that are."""
+        columns, tables = self._graph.columns, dict[str, Table | None]()
+        for name, rows in {"nodes": nodes, "edges": edges}.items():
+            table = getattr(columns, name)
+            tables[name] = None if table is None else self._without_chunks(table.taken(rows))
+        if tables["nodes"] is not None and self._merged:
+            tables["nodes"] = self._joined(tables["nodes"], nodes)
+        tables["chunks"] = None if columns.chunks is None else columns.chunks.taken(np.flatnonzero(self._chunks))
+        if columns.communities is None:
+            return Columns(**tables), np.empty(0, np.int64)
+        members = columns.communities.lists("members").left(self._nodes)
+        there = members.counts > 0
+        left, starts = np.flatnonzero(there), np.concatenate([[0], np.cumsum(members.counts[there])])
+        table = columns.communities.taken(left).with_ids("members", Rows(starts.astype(np.int64), members.ids))
+        if table.has("parent"):
+            new, parents = np.cumsum(there) - 1, table.numbers("parent")
+            table = table.with_columns(parent=[int(new[one]) if one >= 0 and there[one] else -1 for one in parents.tolist()])
+        return Columns(**tables, communities=table), left
+
+    def _without_chunks(self, table: Table) -> Table:
+        return table.with_ids("chunks", table.lists("chunks").left(self._chunks)) if table.has("chunks") else table
+
+    def _joined(self, table: Table, nodes: np.ndarray) -> Table:
+        """The table of nodes in which those that others were merged into have the chunks and descriptions of these too."""
+        source, fresh = self._graph.columns.nodes, dict[str, list[Any]]()
+        assert source is not None  # the table is a part of it
+        groups = {row: [node, *self._merged[node]] for row, node in enumerate(nodes.tolist()) if node in self._merged}
+        if table.has("chunks"):
+            before, fresh["chunks"] = source.lists("chunks").left(self._chunks), table.lists("chunks").lists()
+            for row, group in groups.items():
+                fresh["chunks"][row] = sorted({chunk for node in group for chunk in before[node].tolist()})
+        if table.has("description"):
+            fresh["description"] = table.texts("description")
+            for row, group in groups.items():
+                fresh["description"][row] = " ".join(filter(None, dict.fromkeys(source.texts("description", group))))
+        return table.with_columns(**fresh)
+
+
+def _named(lengths: np.ndarray, letters: np.ndarray, order: np.ndarray) -> dict[str, np.ndarray]:
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return {"names_utf8": letters, "name_offsets": offsets, "name_order": order.astype(np.int32)}

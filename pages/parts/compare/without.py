@@ -1,0 +1,114 @@
+"""Take something away and ask again: what was taken, undone one by one, and each lane beside what it answered before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from core.diagnosis.without import beside, together
+from core.engine import Comparison
+from core.graph.edits import Edit
+from core.runtime.jobs import Job
+from pages.parts.compare.asked import Shown
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import plain
+
+WITHOUT = "without"  # the button of a node's panel and of a path
+SIGNS = {"node": "Without", "edge": "Without", "passage": "Without the passage", "merge": "As one:", "rename": "Renamed:"}
+
+
+def take_away(comparison: Comparison, pressed: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]) -> None:
+    """Ask again without the node, passage or path whose button was pressed; `paths` are those of the board."""
+    found = _of_path(paths.get(pressed.get("path"))) if "path" in pressed else [_of_node(comparison, pressed["node"])]
+    session.edits = list(dict.fromkeys([*session.edits, *filter(None, found)]))
+    session.submit()
+    st.rerun()
+
+
+def _of_node(comparison: Comparison, node: Any) -> Edit | None:
+    """The edit that takes a node of the board away: of triples by its id, of documents by its kind and name."""
+    if not comparison.ask.source.documents:
+        return Edit("node", (comparison.graph.node_name(int(node)),))
+    kind, _, name = str(node).partition(" ")
+    if kind != "chunk":
+        return Edit("node", (name,)) if kind == "node" else None
+    for graph in (lane.graph for lane in comparison.lanes):
+        chunks = graph.columns.chunks
+        row = next((row for row, id in enumerate(chunks.texts("id")) if id == name), None) if chunks is not None else None
+        if row is not None:
+            return Edit("passage", (chunks.text("document", row),))
+    return None
+
+
+def _of_path(path: Mapping[str, Any] | None) -> list[Edit]:
+    """The edits that take the triples of a path away, whose `steps` are names of nodes and relations by turns."""
+    if path is None:
+        return []
+    steps, found = path["steps"], []
+    for place, forward in enumerate(path["forward"]):
+        start, relation, end = steps[2 * place : 2 * place + 3]
+        found.append(Edit("edge", (start, relation, end) if forward else (end, relation, start)))
+    return found
+
+
+def changes() -> None:
+    """What is taken away, each with a button that puts it back."""
+    edits: Sequence[Edit] = session.edits
+    if not edits:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="edits"):
+        for place, edit in enumerate(edits):
+            words = f"{SIGNS[edit.kind]} {edit.words}"
+            st.button(
+                plain(words),
+                icon=":material/undo:",
+                key=f"edit-{place}",
+                help="Put it back and ask again",
+                on_click=_put_back,
+                args=(edit,),
+            )
+        if len(edits) > 1:
+            st.button("Put all back", key="edits-none", type="tertiary", on_click=_put_back, args=tuple(edits))
+
+
+def _put_back(*edits: Edit) -> None:
+    session.edits = [edit for edit in session.edits if edit not in edits]
+    session.submit()
+
+
+def before_job() -> Job | None:
+    """The job of the same question with nothing taken away; None where nothing is."""
+    return engine().jobs.get(session.before) if session.edits else None
+
+
+def with_before(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
+    """The board's data with what each lane said before beside what it says, and a sentence for all; as it is where nothing was taken."""
+    job, now = before_job(), on_screen.comparison
+    if job is None or not now.ask.source.edits:
+        return drawn
+    found = beside(job.comparison, now)
+    text = together(now, found) if all(one is not None for one in found) else ""
+    shown = [None if one is None else {"text": one.text, "tone": _tone(one), "count": _count(one)} for one in found]
+    lanes = [{**lane, "beside": one} for lane, one in zip(drawn["lanes"], shown)]
+    return {**drawn, "lanes": lanes, "without": text or None}
+
+
+def _tone(one: Any) -> str:
+    before, now = one.right
+    if before is not None and now is not None and before != now:
+        return "good" if now > before else "bad"
+    return "same" if one.same else "changed"
+
+
+def _count(one: Any) -> str:
+    """How many known answers it gave and gives, where that changed."""
+    before, now = one.right
+    return f"{before:,} → {now:,}" if before is not None and now is not None and before != now else ""
+
+
+def running(jobs: Iterable[Job | None]) -> bool:
+    """Whether any of the jobs is at work."""
+    return any(job is not None and not job.ended for job in jobs)

@@ -1,0 +1,115 @@
+"""What lanes answer once something is taken away from their graph, beside what they answered before."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.comparison.run import LaneRun, Prefixes, Progress
+from core.corpus import Document, write
+from core.diagnosis.without import beside, together
+from core.engine import Comparison, Engine, Lane
+from core.environment import Environment
+from core.errors import BadInput
+from core.graph.edits import Edit
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.runtime.jobs import DONE, RUNNING
+from core.sources import CorpusSource, GraphSource
+from core.types import Question
+from tests.films import Bag, Written
+
+ALL = "EgoNetwork(hops=2) >> ShortestPaths()"  # every path of up to two hops from the entity
+NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+
+
+@pytest.fixture
+def asked(kit):
+    """`asked(edits, lines, question)`: the lanes of the graph of five films without what the edits take."""
+
+    def make(edits=(), lines=(ALL, NEAR), entity="One", answers=("Drama",)):
+        source = GraphSource("films", kit.graph, edits=tuple(edits)).open(None)
+        ask = source.ask(Question(f"who directed {entity}", entities=(entity,), answers=answers), model=False)
+        lanes = []
+        for i, line in enumerate(lines):
+            run = LaneRun(ask, parse_line(line), Environment(kit.Written(encoder=kit.Table({}))))
+            run.retrieve(Progress())
+            lanes.append(Lane(Instance(f"l{i}", f"No. {i + 1}", run.line), run, DONE, retrieved=True))
+        return Comparison(ask, lanes)
+
+    return make
+
+
+def node(name):
+    return Edit("node", (name,))
+
+
+def test_a_lane_that_stood_on_what_is_taken_away_says_something_else(asked):
+    """Ann directed One; without her the genre is all that is left."""
+    before, now = asked(lines=(NEAR,)), asked([node("Ann")], lines=(NEAR,))
+    (one,) = beside(before, now)
+    assert one.read and not one.same and (one.lost, one.new, one.right) == (("Ann",), ("Drama",), (0, 1))
+    assert one.text == "No longer says Ann, now says Drama." and together(now, [one]) == "No. 1 stood on it."
+
+
+def test_a_lane_whose_answer_did_not_rest_on_it_says_so(asked):
+    """1999 is no step of One -> directed_by -> Ann, nor is Drama."""
+    for name in ("1999", "Drama"):
+        now = asked([node(name)])
+        found = beside(asked(), now)
+        assert [(one.same, one.read, one.text) for one in found] == 2 * [(True, False, "Same answer, which did not rest on it.")]
+        assert together(now, found) == "No lane stood on it; No. 1 and No. 2 had not read it."
+
+
+def test_a_lane_that_finds_another_way_names_it(asked):
+    """Ann directed and wrote Two; without the first triple the second leads to her."""
+    edit = Edit("edge", ("Two", "directed_by", "Ann"))
+    now = asked([edit], entity="Two", lines=(NEAR,))
+    (one,) = beside(asked(entity="Two", lines=(NEAR,)), now)
+    assert one.same and one.read and one.text == "Same answer by another way: Two -> written_by -> Ann."
+    assert together(now, [one]) == "No lane stood on it; No. 1 found another way."
+
+
+def test_what_the_graph_has_not_changes_nothing(asked):
+    (one, _) = beside(asked(), asked([node("Nobody")]))
+    assert one.same and one.text == "Its graph has no “Nobody”, so nothing changed."
+
+
+def test_a_lane_that_has_not_answered_yet_or_is_new_says_nothing(asked):
+    before, now = asked(lines=(ALL,)), asked([node("Ann")])
+    now.lanes[0].retrieved, now.lanes[0].status = False, RUNNING
+    assert beside(before, now) == [None, None] and together(now, [None, None]) == ""
+
+
+def test_the_entity_that_a_question_starts_from_can_be_renamed_and_not_taken_away(asked):
+    assert asked([Edit("rename", ("One", "Uno"))]).ask.question.entities == ("Uno",)
+    with pytest.raises(BadInput, match="All that the question starts from is taken away"):
+        asked([node("One")])
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    engine = Engine(Written(encoder=Bag()))
+    yield engine
+    engine.jobs.stop()
+
+
+def test_without_a_passage_the_next_one_is_found_and_nothing_is_encoded_or_saved(engine, tmp_path):
+    documents = (Document("a", "red fox den", "A"), Document("b", "red fox owl", "B"), Document("c", "elk owl bat", "C"))
+    corpus, line = write(tmp_path / "animals", documents), "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=1) >> AnswerFromTables()"
+
+    def run(*edits):
+        source = CorpusSource("animals", corpus=corpus, edits=edits)
+        ask = engine.ask(source, Question("red fox den", gold=("a", "b")), model=False)
+        lane = LaneRun(ask, parse_line(line), engine.environment, Prefixes())
+        lane.retrieve(Progress())
+        return Comparison(ask, [Lane(Instance("v", "V", lane.line), lane, DONE, retrieved=True)])
+
+    named = lambda one: one.lanes[0].graph.columns.chunks.texts("document", one.lanes[0].state.chunks.items)
+    before = run()
+    files = sorted(path for path in tmp_path.rglob("*"))
+    now = run(Edit("passage", ("a",)))
+    assert (named(before), named(now)) == (["a"], ["b"]) and sorted(path for path in tmp_path.rglob("*")) == files
+    assert "a" not in now.ask.source and "a" in before.ask.source
+    (one,) = beside(before, now)
+    assert one.read and one.lost == ("red fox den",) and one.new == ("red fox owl",)

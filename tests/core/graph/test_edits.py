@@ -1,0 +1,163 @@
+"""A graph with something taken away, merged or renamed, against the graph made of what is left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import BadInput
+from core.graph.building.text_graph import assemble, with_tables
+from core.graph.columns import Table
+from core.graph.edits import Edit, edited, unmatched
+from core.graph.fitting import check_ids, check_sizes
+from core.graph.pagerank.best import pagerank_exact
+
+TRIPLES = (("A", "r0", "B"), ("A", "r1", "C"), ("B", "r2", "C"), ("C", "r3", "A"), ("C", "r4", "D"), ("D", "r6", "D"), ("E", "r5", "A"))
+
+
+def graph_of(triples, nodes="ABCDE"):
+    return assemble("toy", list(nodes), list(triples), {}, {})
+
+
+def said(graph):
+    """All triples in words, and all names."""
+    return graph.triple_texts(range(graph.n_edges)), graph.names(range(graph.n_nodes))
+
+
+def sound(graph):
+    check_sizes(graph)
+    check_ids(graph)
+    return graph
+
+
+def node(name):
+    return Edit("node", (name,))
+
+
+def same(graph, other):
+    """Whether two graphs are one, but for relations without a triple."""
+    return said(graph) == said(other) and all(
+        np.array_equal(getattr(graph, key), getattr(other, key))
+        for key in ("out_indptr", "heads", "tails", "in_indptr", "in_edges", "in_heads")
+    )
+
+
+@pytest.mark.parametrize("name", "ABCDE")
+def test_without_a_node_it_is_the_graph_of_the_triples_that_do_not_name_it(toy, name):
+    left = [triple for triple in TRIPLES if name not in (triple[0], triple[2])]
+    assert same(sound(edited(toy, [node(name)])), graph_of(left, sorted(set("ABCDE") - {name})))
+
+
+@pytest.mark.parametrize("triple", TRIPLES)
+def test_without_a_triple_it_is_the_graph_of_the_others(toy, triple):
+    without = sound(edited(toy, [Edit("edge", triple)]))
+    assert same(without, graph_of([one for one in TRIPLES if one != triple]))
+    assert without.edited_from.edges.tolist() == [i for i, one in enumerate(TRIPLES) if one != triple]
+
+
+def test_what_was_is_as_it_was_and_the_new_one_is_another(toy):
+    before, digest = said(toy), toy.digest
+    without = edited(toy, [node("C")])
+    assert said(toy) == before and toy.digest == digest != without.digest and without.folder is None
+    assert edited(toy, [node("C")]) is without and edited(toy, []) is toy
+
+
+def test_a_merged_node_hands_its_triples_on_and_alike_ones_are_one():
+    graph = graph_of([("a", "knows", "x"), ("b", "knows", "x"), ("b", "likes", "b")], "abx")
+    merged = sound(edited(graph, [Edit("merge", ("b", "a"))]))
+    assert said(merged) == (["a -> knows -> x", "a -> likes -> a"], ["a", "x"])
+    assert merged.edited_from.new_nodes.tolist() == [True, False] and merged.edited_from.new_edges.tolist() == [False, True]
+
+
+def test_a_renamed_node_is_found_by_its_new_name_alone(toy):
+    renamed = sound(edited(toy, [Edit("rename", ("A", "Z"))]))
+    assert renamed.nodes_named("Z") == (0,) and renamed.nodes_named("A") == ()
+    assert said(edited(toy, [Edit("rename", ("A", "Z")), node("Z")])) == said(edited(toy, [node("A")]))
+
+
+def test_names_stay_in_order_for_searching(toy):
+    for edits in ([node("B")], [Edit("rename", ("A", "Z"))], [Edit("merge", ("E", "B"))]):
+        graph = edited(toy, edits)
+        names = [graph.node_name(int(one)) for one in graph.name_order]
+        assert names == sorted(names) and all(graph.nodes_named(name) for name in names)
+
+
+def test_pagerank_of_the_rest_is_that_of_the_graph_of_the_rest(toy):
+    left = [triple for triple in TRIPLES if "B" not in (triple[0], triple[2])]
+    one, other = edited(toy, [node("B")]), graph_of(left, "ACDE")
+    assert np.allclose(pagerank_exact(one, [0], 0.5), pagerank_exact(other, [0], 0.5), atol=1e-9)
+
+
+def texts():
+    """Chunks c0 of “carol” and c1, c2 of “tale”: Marley in c0, Scrooge in c0 and c1, Fred in c2; two relations and two communities."""
+    graph = assemble(
+        "story",
+        ["Marley", "Scrooge", "Fred"],
+        [("Marley", "partner", "Scrooge"), ("Fred", "nephew", "Scrooge")],
+        {"description": ["dead", "a miser", "cheerful"], "chunks": [[0], [0, 1], [2]]},
+        {"weight": [1.0, 2.0], "chunks": [[0], [1, 2]]},
+        Table.of(id=["c0", "c1", "c2"], document=["carol", "tale", "tale"], text=["t0", "t1", "t2"]),
+    )
+    fred, marley, scrooge = (graph.nodes_named(name)[0] for name in ("Fred", "Marley", "Scrooge"))
+    table = Table.of(title=["all", "one"], members=[[fred, marley, scrooge], [marley]], parent=[-1, 0])
+    return with_tables(graph, communities=table)
+
+
+def test_a_passage_takes_along_what_comes_from_it_alone():
+    without = sound(edited(texts(), [Edit("passage", ("carol",))]))
+    assert said(without) == (["Fred -> nephew -> Scrooge"], ["Fred", "Scrooge"])
+    columns = without.columns
+    assert columns.chunks.texts("id") == ["c1", "c2"] and columns.nodes.lists("chunks").lists() == [[1], [0]]
+    assert columns.nodes.texts("description") == ["cheerful", "a miser"] and columns.edges.lists("chunks").lists() == [[0, 1]]
+    assert columns.communities.texts("title") == ["all"] and columns.communities.lists("members").lists() == [[0, 1]]
+    assert columns.communities.numbers("parent").tolist() == [-1]
+    edited_from = without.edited_from
+    assert (edited_from.nodes.tolist(), edited_from.edges.tolist(), edited_from.chunks.tolist(), edited_from.communities.tolist()) == (
+        [0, 2],
+        [0],
+        [1, 2],
+        [0],
+    )
+
+
+def test_a_merged_entity_has_the_chunks_and_descriptions_of_both():
+    merged = sound(edited(texts(), [Edit("merge", ("Marley", "Fred"))]))
+    assert merged.columns.nodes.texts("description") == ["cheerful dead", "a miser"]
+    assert merged.columns.nodes.lists("chunks").lists() == [[0, 2], [0, 1]]
+    assert merged.columns.communities.lists("members").lists() == [[0, 1]]  # that of Marley alone has nobody left
+
+
+def test_what_a_graph_has_not_is_left_and_named(toy):
+    edits = [
+        node("Q"),
+        Edit("edge", ("A", "r9", "B")),
+        Edit("edge", ("B", "r0", "A")),
+        Edit("passage", ("x",)),
+        Edit("merge", ("A", "Q")),
+        node("C"),
+    ]
+    assert unmatched(toy, edits) == tuple(edits[:-1]) and said(edited(toy, edits)) == said(edited(toy, [node("C")]))
+    assert unmatched(toy, [node("C"), Edit("edge", ("A", "r1", "C"))]) == (Edit("edge", ("A", "r1", "C")),)
+
+
+def test_all_may_be_taken_away(toy):
+    empty = sound(edited(toy, [node(name) for name in "ABCDE"]))
+    assert (empty.n_nodes, empty.n_edges) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "null", '["node"]', '["node", ""]', '["edge", "a", "b"]', '["drop", "x"]', '["node", 3]', "[[]]"]
+)
+def test_hostile_text_is_no_edit(text):
+    with pytest.raises(BadInput):
+        Edit.read(text)
+
+
+@given(st.lists(st.sampled_from([node(n) for n in "ABCDE"] + [Edit("edge", t) for t in TRIPLES] + [Edit("merge", ("A", "B"))]), max_size=6))
+def test_every_edit_leaves_a_sound_graph(edits):
+    graph = sound(edited(graph_of(TRIPLES), edits))
+    assert all(tuple(text.split(" -> ")) in TRIPLES or Edit("merge", ("A", "B")) in edits for text in said(graph)[0])
+    for one in edits:
+        assert Edit.read(one.written()) == one

@@ -1,0 +1,77 @@
+"""Take something away and ask again, in a real browser: from a node's panel, from a path, by a link, undone, saved."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from core.graph.edits import Edit
+from tests.server import open_page, settle
+
+pytestmark = pytest.mark.usefixtures("browser")
+QUESTION = "the films acted by Jon Hamm were directed by who"
+LINE = "EgoNetwork(hops=2) >> ShortestPaths(hops=2)"
+ASKED = {"q": QUESTION, "e": "Jon Hamm", "lane": LINE, "llm": "0"}
+PLACE = """(lane, name) => {
+    const graph = lane.lane.graph, node = [...graph.nodes.values()].find(one => one.name === name);
+    const at = graph.cy.getElementById(`n${node.id}`).renderedPosition(), box = graph.cy.container().getBoundingClientRect();
+    return [box.left + at.x, box.top + at.y];
+}"""
+
+
+def answered(page) -> None:
+    page.locator(".lane[data-status=done]").first.wait_for(timeout=90_000)
+    settle(page)
+
+
+def says(page) -> list[str]:
+    return page.locator(".voice-reader").first.inner_text().split("\n")
+
+
+def test_a_node_is_taken_away_and_put_back(app):
+    with open_page(f"{app}/?{urlencode(ASKED)}") as page:
+        answered(page)
+        before = says(page)
+        name = page.locator(".lane").first.evaluate("lane => lane.lane.data.paths.map(one => lane.lane.board.path(one.key).steps)[0][2]")
+        page.mouse.click(*page.locator(".lane").first.evaluate(PLACE, name))
+        page.get_by_role("button", name="Ask without this").click()
+        page.locator(".beside").wait_for(timeout=60_000)
+        assert re.match("Against before: (Same answer|No longer says|Now says)", page.locator(".beside").inner_text())
+        assert "Without it:" in page.locator(".band").inner_text() or not page.locator(".band").is_visible()
+        expect(page).to_have_url(re.compile("edit="))
+        page.reload()  # the address holds it
+        page.locator(".beside").wait_for(timeout=60_000)
+        page.get_by_role("button", name=f"Without {name}").click()
+        page.locator(".beside").wait_for(state="detached", timeout=60_000)
+        answered(page)
+        assert says(page) == before and "edit=" not in page.url
+
+
+def test_a_path_is_taken_away_by_its_row(app):
+    with open_page(f"{app}/?{urlencode(ASKED)}") as page:
+        answered(page)
+        row = page.locator(".paths .row").first
+        text = row.locator(".steps").inner_text()
+        row.click()
+        page.get_by_role("button", name="Ask without this path").click()
+        page.locator(".beside").wait_for(timeout=60_000)
+        settle(page)
+        assert text not in [one.inner_text() for one in page.locator(".paths .row .steps").all()]
+
+
+def test_what_a_link_takes_away_and_is_not_there_is_said_and_nonsense_is_left_out(app):
+    edits = [Edit("node", ("Nobody at all",)).written(), "nonsense", '["node"]']
+    with open_page(f"{app}/?{urlencode(ASKED | {'edit': edits}, doseq=True)}") as page:
+        page.locator(".beside").wait_for(timeout=90_000)
+        assert "Its graph has no “Nobody at all”, so nothing changed." in page.locator(".beside").inner_text()
+        assert page.get_by_role("button", name="Without").count() == 1
+
+
+def test_without_its_start_the_question_says_why_it_cannot_be_asked(app):
+    with open_page(f"{app}/?{urlencode(ASKED | {'edit': Edit('node', ('Jon Hamm',)).written()})}") as page:
+        page.get_by_text("All that the question starts from is taken away").wait_for(timeout=60_000)
+        page.get_by_role("button", name="Without Jon Hamm").click()
+        answered(page)
