@@ -66,6 +66,9 @@ class BenchView {
     this.announced.setAttribute("aria-live", "polite");
     this.element = el("div", "hk", this.tools, this.textBox, this.trouble, this.line, this.panels, this.announced);
     this.element.addEventListener("keydown", (event) => this.key(event));
+    this.element.addEventListener("click", (event) => {
+      if (event.detail > 1 && event.target.closest(".entry, .mini")) event.stopPropagation(); // of a double click, what came under the pointer
+    }, true);
     root.append(this.element);
     this.theme = new Theme(this.element, () => this.theme.read());
     this.element.append(this.theme.probe);

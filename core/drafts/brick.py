@@ -97,15 +97,28 @@ def brick_of(operator: Operator, keys: Iterator[int]) -> Brick:
     if isinstance(operator, Branch):
         arms = {str(number): row(arm) for number, arm in operator.arms} | {OTHERWISE: row(operator.otherwise)}
         return Brick(key, Branch, {"on": operator.on}, arms)
-    arms = {name: row(getattr(operator, name)) for name in operator.lines} if isinstance(operator, Combinator) else {}
-    return Brick(key, type(operator), values(operator), arms)
+    if isinstance(operator, Combinator):
+        return Brick(key, type(operator), values(operator), {name: row(getattr(operator, name)) for name in operator.lines})
+    brick = Brick(key, type(operator), values(operator))
+    brick.__dict__["_made"] = operator, ""  # it need not be made again
+    return brick
+
+
+_usual: dict[type[Operator], Operator] = {}
+
+
+def usual(cls: type[Operator]) -> Operator:
+    """The operator with its defaults, made once."""
+    if cls not in _usual:
+        _usual[cls] = cls()
+    return _usual[cls]
 
 
 def new_brick(cls: type[Operator], keys: Iterator[int]) -> Brick:
     """An operator with its defaults as a brick; a branch with two rows that hold nothing yet."""
     if issubclass(cls, Branch):
         return Brick(next(keys), Branch, {"on": DECIDES[0]}, {"1": (), OTHERWISE: ()})
-    return brick_of(cls(), keys)
+    return brick_of(usual(cls), keys)
 
 
 @dataclass(frozen=True)

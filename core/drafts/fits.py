@@ -18,12 +18,18 @@ CLASSES: Mapping[str, type[Operator]] = {**OPERATORS, Branch.__name__: Branch}  
 
 
 @dataclass(frozen=True)
-class _Unfinished:
-    """What stands for a brick that is no operator yet, so that only this brick is said to lack something: it writes what any brick in it
-    writes."""
+class _Before:
+    """What stands for all bricks before a place: what they write, and whether an answer is among them. A brick that is no operator yet
+    counts as writing what any brick in it writes, so that only this brick is said to lack something."""
 
-    writes: tuple[str, ...]
-    stage: str = "retrieve"
+    writes: frozenset[str]
+    stage: str
+
+    def and_then(self, brick: Brick) -> _Before:
+        """With one more brick."""
+        operator = brick.operator
+        writes = operator.writes if operator is not None else [field for one in brick.each() for field in _writes(one)]
+        return _Before(self.writes.union(writes), "generate" if "generate" in (self.stage, brick.stage) else brick.stage)
 
 
 def title_of(operator: Operator | type[Operator]) -> str:
@@ -34,25 +40,23 @@ def title_of(operator: Operator | type[Operator]) -> str:
 def faults(draft: Draft) -> dict[int, str]:
     """By key a sentence for each brick that lacks something where it is; empty for a draft whose line can be run."""
     found: dict[int, str] = {}
-    _walk(draft.bricks, [], None, found)
+    _walk(draft.bricks, None, None, found)
     return found
 
 
-def _walk(row: Bricks, before: list[Any], inside: Brick | None, found: dict[int, str]) -> None:
-    """Add the faults of a row behind the operators `before`, which what it holds joins."""
+def _walk(row: Bricks, before: _Before | None, inside: Brick | None, found: dict[int, str]) -> None:
+    """Add the faults of a row behind what is `before` it."""
     for brick in row:
+        operator = brick.operator
         reason = _refused(inside, brick)
         for arm in brick.arms.values():
-            _walk(arm, list(before), brick, found)
-        operator = brick.operator
-        if reason is None and operator is not None:
-            reason = _said(unfit(before, operator), operator)
-        held = {one.key for one in brick.each()} - {brick.key}
-        if reason is None and operator is None:
-            reason = brick.lacks
-        if reason and not held & found.keys():  # else a brick in it says so already
+            _walk(arm, before, brick, found)
+        if reason is None:
+            known: tuple[Any, ...] = (before,) if before else ()
+            reason = _said(unfit(known, operator), operator) if operator is not None else brick.lacks
+        if reason and not (brick.arms and any(one.key in found for one in brick.each())):  # else a brick in it says so already
             found[brick.key] = reason
-        before.append(operator or _Unfinished(tuple(dict.fromkeys(field for one in brick.each() for field in _writes(one)))))
+        before = (before or _Before(frozenset(), "")).and_then(brick)
 
 
 def _writes(brick: Brick) -> tuple[str, ...]:

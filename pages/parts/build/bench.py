@@ -40,6 +40,7 @@ class Bench:
     wanted: str = ""  # the line of the address that was taken over last
     done: tuple[str, int] = ("", 0)  # the drawn component and the last of its messages that was done
     changed: bool = False  # since the whole page was drawn
+    palette: tuple[Draft, int | Slot, dict[str, Any]] | None = None  # what was drawn last, for which draft and place
 
     @property
     def draft(self) -> Draft:

@@ -61,7 +61,7 @@ def drawn(
         "bricks": [_brick(draft, brick, known, outcomes) for brick in draft.bricks],
         "extra": list(extra),
         "chosen": {"slot": str(chosen)} if isinstance(chosen, Slot) else {"key": chosen},
-        "palette": _palette(draft, chosen),
+        "palette": _palette_once(bench),
         "form": None if one is None else {**_form(one, bench), "advice": advice(one.operator)},
         "slots": {str(slot): _slot_words(draft, slot) for slot in slots(draft)},
         "text": draft.text,
@@ -149,6 +149,13 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
     if slot.at == len(row):
         return f"after {heading(row[-1])}{inside}"
     return f"between {heading(row[slot.at - 1])} and {heading(row[slot.at])}{inside}"
+
+
+def _palette_once(bench: Bench) -> dict[str, Any]:
+    """The palette of the chosen place, drawn once as long as line and place stay, as while the line runs."""
+    if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != bench.chosen:
+        bench.palette = bench.draft, bench.chosen, _palette(bench.draft, bench.chosen)
+    return bench.palette[2]
 
 
 def _palette(draft: Draft, place: Slot | int) -> dict[str, Any]:

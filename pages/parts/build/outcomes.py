@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.diagnosis.step_outcomes import StepOutcome, step_outcomes, targets_of
+from core.diagnosis.step_outcomes import StepOutcome, targets_of
 from core.diagnosis.targets import Target
 from core.drafts import Draft
 from core.engine import Comparison, Lane
@@ -32,7 +32,7 @@ LETTERS = 160  # of a language model's answer
 Shown = dict[str, Any]
 
 
-def outcomes(comparison: Comparison, draft: Draft) -> tuple[dict[int, Shown], list[Shown]]:
+def outcomes(comparison: Comparison, draft: Draft, steps: Sequence[StepOutcome]) -> tuple[dict[int, Shown], list[Shown]]:
     """What came of the bricks that are as they were when the line was run, by key, and the steps of the run that are no brick of it (a
     reader that answers without a language model). Behind the first brick that was changed since nothing is shown."""
     lane = comparison.lanes[0]
@@ -42,7 +42,7 @@ def outcomes(comparison: Comparison, draft: Draft) -> tuple[dict[int, Shown], li
     known = targets_of(comparison)
     found: dict[int, Shown] = {}
     extra: list[Shown] = []
-    for state, step in zip(lane.states, step_outcomes(comparison, lane)):
+    for state, step in zip(lane.states, steps):
         said = _said(step, known, _answer(lane, state))
         if state.trace[-1].stage == "read" and not reads:
             extra.append({"title": _title(state), "at": len(found), "outcome": said})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
+from core.diagnosis.step_outcomes import StepOutcome, step_outcomes
 from core.engine import Lane
 from core.errors import HopscopeError
 from core.graph.texts import hit_titles
@@ -76,9 +77,15 @@ def _line(bench: Bench, job: Job | None) -> None:
     def take(message: dict[str, Any]) -> None:
         bench.changed |= bench.hear(message, check_expression)
 
-    found, extra = outcomes(job.comparison, bench.draft) if job is not None and _same_question(job) else ({}, [])
+    found, extra = outcomes(job.comparison, bench.draft, _steps(job)) if job is not None and _same_question(job) else ({}, [])
     with st.container(key="build-line"):
         bricks(drawn(bench, found, extra, lambda operator: advice_data(operator, tried())), take)
+
+
+def _steps(job: Job) -> Sequence[StepOutcome]:
+    """What came of each step so far."""
+    lane = job.comparison.lanes[0]
+    return Session.try_outcomes.of((job.key, len(lane.states), lane.status), lambda: step_outcomes(job.comparison, lane))
 
 
 def _same_question(job: Job) -> bool:

@@ -20,7 +20,7 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
 
-BRANCH_HELP = "The arms of a branch are changed in the address of this page or in a TOML file, not in a form."
+BRANCH_HELP = "Its rows are changed on Build, in the address or in a TOML file."
 REPEATED = ":material/repeat: Repeated, in this order"
 FIRST, SECOND = ":material/looks_one: One search", ":material/looks_two: Another, from the same start"
 FIRST_PARAMETERS = 4  # parameters shown at once; the rest wait behind "More settings"

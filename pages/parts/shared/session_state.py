@@ -13,7 +13,7 @@ On the class an attribute is its `Key`, on `session` the value of that key. A na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import streamlit as st
@@ -24,6 +24,7 @@ from core.sources import GraphSource, Source
 if TYPE_CHECKING:
     from core.cases import Case
     from core.diagnosis.repair.adviser import Advice
+    from core.diagnosis.step_outcomes import StepOutcome
     from core.engine import Comparison
     from core.errors import HopscopeError
     from core.runtime.jobs import Job
@@ -269,6 +270,7 @@ class Session:
     try_draws: Key[int] = Key(0, "How many questions were drawn there: each draw gives another.")
     try_model: Widget[bool] = Widget(False, "Whether a language model answers it.")
     try_job: Key[str] = Key("", "The job that runs the line.")
+    try_outcomes: Made[Sequence[StepOutcome]] = Made("What came of each step of that run, by the job and how far it is.")
 
     def submit(self) -> None:
         """Ask the question in the bar in this run, where there is one."""

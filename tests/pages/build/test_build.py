@@ -7,6 +7,7 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.diagnosis.step_outcomes import step_outcomes
 from core.instances.catalogue import catalogue, faults, own_file
 from core.io.home import ROOT
 from core.operators import OPERATORS
@@ -166,7 +167,7 @@ def test_documents_are_asked_and_gold_passages_counted(movies):
             break
         time.sleep(0.1)
     assert not at.exception and not at.error
-    found, extra = outcomes(job.comparison, bench(at).draft)
+    found, extra = outcomes(job.comparison, bench(at).draft, step_outcomes(job.comparison, job.comparison.lanes[0]))
     assert found[2]["alive_words"] == "1 of 2 gold passages alive" and found[2]["lost"].startswith("women: ")
     assert [one["title"] for one in extra] == ["Nearest sentence"]
 
