@@ -34,7 +34,7 @@ class Titles(NoModels):
 
 
 def finished(comparison: Comparison) -> Finished:
-    """A comparison as it stands; lanes that have not ended count as cancelled."""
+    """A comparison as it is now; lanes that have not ended count as cancelled."""
     ask = comparison.ask
     lanes = tuple(_lane(comparison, lane) for lane in comparison.lanes)
     corpus = ask.source.name if ask.source.documents else ""

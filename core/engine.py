@@ -191,7 +191,7 @@ class Engine:
         Comparing(job.comparison, self.models, self._queues, self._asks_chat, after).start(job)
 
     def _asks_chat(self, instance: Instance) -> bool:
-        """Whether a language model, or a program of the person's own, is asked while retrieving: what may take long waits in a queue apart.
+        """Whether a language model, or a program of the user's, is asked while retrieving: what may take long waits in its own queue.
         An expression that cannot be read counts as none: its lane will say so."""
         if not all(operator.remembered for operator in instance.line.parts()):
             return True

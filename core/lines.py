@@ -82,7 +82,7 @@ def named_values(call: ast.expr) -> tuple[str, dict[str, Any]] | None:
 
 
 def split(text: str) -> list[str]:
-    """The parts of `text` between the commas that stand outside brackets and quotes.
+    """The parts of `text` between the commas outside brackets and quotes.
 
     >>> from core.lines import split
     >>> split("A(x=1, y=',') >> B(), c")

@@ -38,7 +38,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 
 def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
-    """One lane: the instance, the graph it stands on with the title of the build that made it, its answers, why the language model's is
+    """One lane: the instance, its graph with the title of the build that made it, its answers, why the language model's is
     blank or cut and what it thought before, paths, hits by kind, community reports, subgraph size, funnel, prompt, operators and error; the
     points, where a language model noted some on what was found."""
     graph, state = lane.graph, lane.state
@@ -66,7 +66,7 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
 
 
 def graph_dict(graph, lane: Lane) -> dict[str, Any]:
-    """What a lane stands on: `name`, `build` (null on a graph of triples), and how many `nodes` and `edges` that graph has."""
+    """The graph of a lane: `name`, `build` (null on a graph of triples), and how many `nodes` and `edges` that graph has."""
     nodes, edges = getattr(graph, "whole", (graph.n_nodes, graph.n_edges))[:2]
     return {"name": graph.name, "build": build_of(lane.instance.line), "nodes": nodes, "edges": edges}
 

@@ -235,7 +235,7 @@ class Keywords:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A sentence of a chunk as it stands there: where no language model answers, what is nearest to the question."""
+    """A sentence of a chunk, unchanged: where no language model answers, what is nearest to the question."""
 
     text: str
     chunk: int  # its row

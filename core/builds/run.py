@@ -41,7 +41,7 @@ Tell = Callable[[str, float | None], None]
 
 @dataclass(frozen=True)
 class Status:
-    """Where a build of a corpus stands. `current` where it was built of the documents as they are now, by operators that make the same
+    """The status of a build of a corpus. `current` where it was built of the documents as they are now, by operators that make the same
     today; else `outdated` says in a sentence which of the two has changed. `report` is that of its last run, `graph` the digest of the
     graph that this made."""
 
@@ -73,7 +73,7 @@ def open_graph(corpus: Corpus, build: str | Build) -> Graph:
 
 
 def status(corpus: Corpus, build: str | Build) -> Status:
-    """Where a build of a corpus stands."""
+    """The status of a build of a corpus."""
     one = _build(build)
     folder = place(corpus, one)
     try:
@@ -102,7 +102,7 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
 
 
 def built_as(graph: Graph) -> Build | None:
-    """The build that made a graph, as stands beside it; None where nothing does that can be read."""
+    """The build that made a graph, by the report beside it; None where none can be read."""
     try:
         return find(json.loads(((graph.folder or Path()) / BUILT).read_text("utf-8"))["build"])
     except (OSError, ValueError, KeyError, TypeError, BadParameter):
@@ -235,8 +235,8 @@ def _timed(operator: BuildOperator, made: Made, ctx: BuildContext, took: dict[Bu
 
 
 def _stored(made: Made, build: Build, folder: Path, temporary: Path) -> Made:
-    """The graph with the chunks, aside until it is whole, or in its folder where that holds the very same; one without nodes where none was
-    made."""
+    """The graph with the chunks, in a temporary folder until it is whole, or in its own where that holds the same; one without nodes
+    where none was made."""
     if made.chunks is None:
         raise BadParameter(f"The build “{build.title}” cuts no chunks; begin it with a chunker.")
     graph = made.graph or assemble(made.corpus.name, [], [], {}, {}, made.chunks)

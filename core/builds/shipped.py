@@ -63,7 +63,7 @@ class ShippedBuild:
 
 
 def shipped_replies(corpus: Corpus) -> list[Path]:
-    """The files of replies that ship with a corpus, on which its graphs by a language model stand."""
+    """The files of replies that ship with a corpus, from which its graphs by a language model are made."""
     return sorted((DATA / corpus.name).glob("replies*.jsonl.gz"))
 
 

@@ -1,4 +1,4 @@
-"""What builds stand on, put into a file that ships with a corpus, so that its graphs open without the model or parser that read it."""
+"""The facts and replies of builds, in a file that ships with a corpus, so that its graphs open without the model or parser that read it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from core.models.chat.saved_replies import SavedReplies, write_shipped
 
 @dataclass(eq=False)
 class Gathered:
-    """What builds of a corpus stand on: `builds` by a language model in plain data, replies, facts and layers of trees by key, and the
+    """What builds of a corpus are made from: `builds` by a language model in plain data, replies, facts and layers of trees by key, and the
     digest of each one's chunks."""
 
     corpus: Corpus

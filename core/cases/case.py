@@ -37,7 +37,7 @@ class Case:
     example: bool = False
 
     def holds(self, words: Iterable[str]) -> bool:
-        """Whether every word, case aside, is in the question, notes, tags, entities, graph or instance names."""
+        """Whether every word, in upper or lower case, is in the question, notes, tags, entities, graph or instance names."""
         text = "\n".join((self.question, self.notes, self.graph, *self.tags, *self.entities, *self.instances)).casefold()
         return all(word.casefold() in text for word in words)
 

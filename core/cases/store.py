@@ -1,4 +1,4 @@
-"""Saved comparisons: kept, found, annotated, duplicated, deleted. Shipped examples stand beside them and cannot be changed."""
+"""Saved comparisons: stored, found, annotated, duplicated, deleted. Shipped examples are listed with them and cannot be changed."""
 
 from __future__ import annotations
 

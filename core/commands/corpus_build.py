@@ -1,4 +1,4 @@
-"""`corpus build`, `corpus status` and `corpus replies`: graphs made of a corpus, where they stand, and what they stand on."""
+"""`corpus build`, `corpus status` and `corpus replies`: graphs made of a corpus, their status, and the replies they are made from."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ Place = tuple[int, str]
 
 @dataclass(frozen=True)
 class Document:
-    """A text with an id that stays the same as long as it stands in its corpus.
+    """A text with an id that stays the same as long as it is in its corpus.
 
     `source` tells where it came from, as a file's name. `places` are (offset in characters, label) pairs, ascending: a label, such as
     a page or a heading, holds from its offset up to the next one.
@@ -31,7 +31,7 @@ class Document:
     places: tuple[Place, ...] = ()
 
     def place_at(self, offset: int) -> str:
-        """The label of the place that a character stands at; empty before the first and where there are none."""
+        """The label of the place of a character; empty before the first and where there are none."""
         before = bisect_right(self.places, offset, key=lambda place: place[0])
         return self.places[before - 1][1] if before else ""
 

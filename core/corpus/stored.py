@@ -1,4 +1,4 @@
-"""How a corpus lies on disk: its tables written aside, made durable, and put in place in one step."""
+"""How a corpus lies on disk: its tables written to a temporary folder, made durable, and put in place in one step."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def token_vectors(encoder, texts: Sequence[str], check: Callable[[], None] = not
 
 
 def fingerprint(encoder) -> str:
-    """A few letters that tell encoders apart, by the vector of one text, whatever they are called."""
+    """A few letters that differ between encoders, by the vector of one text, whatever they are called."""
     if encoder not in _fingerprints:
         vector = np.round(np.asarray(encoder.encode([PROBE])[0], np.float64), 2) + 0.0
         _fingerprints[encoder] = hashlib.sha256(vector.astype("<f4").tobytes()).hexdigest()[:12]

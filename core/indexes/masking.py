@@ -11,7 +11,7 @@ from core.graph.store import Graph
 
 
 def masked(graph: Graph, text: str, seeds: Sequence[int]) -> str:
-    """The question with X for its entities: where they stand as named, else case aside, else where the text mentions them."""
+    """The question with X for its entities: where they are written as named, else in another case, else where the text mentions them."""
     text = text.replace("[", "").replace("]", "")
     called = sorted(set(graph.names(seeds)), key=lambda name: (-len(name), name))
     for spelt, flags in ((called, 0), (called, re.IGNORECASE), ([name.replace("_", " ") for name in called], re.IGNORECASE)):

@@ -1,1 +1,1 @@
-"""Files, databases and durations: what every floor stands on."""
+"""Files, databases and durations, which every floor uses."""

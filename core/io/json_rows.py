@@ -20,7 +20,7 @@ Numbered = tuple[int, str, dict[str, Any]]
 
 
 def json_rows(path: File, tell: Tell | None = None, most: int | None = None) -> Iterator[Row]:
-    """The objects of a JSON file, each with where it stands: one object a line, one array of objects, or an object that
+    """The objects of a JSON file, each with its place in the file: one object a line, one array of objects, or an object that
     holds such an array under one of `HOLDS_ROWS`, the first in the file. An object behind which another follows is a row, whatever it
     holds.
 

@@ -29,7 +29,7 @@ class Collected:
         self._bytes = 0
 
     def add(self, where: str, question: Question) -> None:
-        """Keep one that stands `where` in the file. Raises BadInput once they take more than `MAX_BYTES` bytes of memory."""
+        """Add one, found at `where` in the file. Raises BadInput once they take more than `MAX_BYTES` bytes of memory."""
         place = f"{self.name}-{where.split()[-1]}"
         own_id = question.id or place
         self._ids[own_id] += 1

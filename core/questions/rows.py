@@ -147,7 +147,7 @@ def _text(row: Row, *keys: str) -> str:
 
 
 def _whole(row: Row, *keys: str) -> str:
-    """The text under the first of `keys` that is there, as it stands. Raises Unfit where none is."""
+    """The text under the first of `keys` that is there, unchanged. Raises Unfit where none is."""
     return next((text_of(row[key], key) for key in keys if row.get(key) is not None), "") or _text(row, *keys)
 
 

@@ -28,7 +28,7 @@ DIED = f"The worker process at this piece of work died {AGAIN + 1} times, perhap
 
 @dataclass(frozen=True)
 class Lost:
-    """What stands in the place of a result whose workers died."""
+    """The result of work whose workers died."""
 
     error: str = DIED
 

@@ -167,7 +167,7 @@ class Gathered:
         return Facts(tuple(self.found.values()), tuple(self.related.values()), self.unreadable, self.dropped + self.unusable, notes)
 
     def _own(self, description: str) -> str:
-        """A description, unless it stands in the instruction's example."""
+        """A description, unless it is copied from the instruction's example."""
         found = _plain(description)
         return "" if found in self.instruction else found
 

@@ -165,7 +165,7 @@ class Communities:
         return "\n".join(shown) or "(none)", "\n".join(shown_entities), "\n".join(shown_relations) or "(none)"
 
     def extract(self, row: int, most: int) -> Report:
-        """A report of what stands in the graph: descriptions of entities and relations in turn, none twice."""
+        """A report without a language model: descriptions of entities and relations in turn, none twice."""
         nodes = best_connected(self.graph, self.members[row], len(self.members[row]))
         table = self.graph.columns.nodes
         descriptions = [text for text in (table.texts("description", nodes) if table is not None else []) if text]

@@ -94,7 +94,7 @@ def _documents(
 
 
 def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, Source]:
-    """The files that some paths stand for, by name; of several of one name the first."""
+    """The files at some paths, by name; of several of one name the first."""
     files: dict[str, Source] = {}
     for path in map(Path, paths):
         try:
@@ -109,7 +109,7 @@ def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, Source]:
 
 
 def _files(path: Path, read: Read) -> Mapping[str, Source]:
-    """The files that a path stands for, by name. Raises BadInput for a folder or zip without any that can be read."""
+    """The files at a path, by name. Raises BadInput for a folder or zip without any that can be read."""
     if path.is_dir():
         inner = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
         return _readable(path.name, {sound(file.relative_to(path).as_posix()): file_at(file) for file in inner}, read)

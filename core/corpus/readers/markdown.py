@@ -1,4 +1,4 @@
-"""Markdown: its text as it stands, its headings as places."""
+"""Markdown: its text unchanged, its headings as places."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def markdown(name: str, data: bytes, tell: Tell = lambda share: None) -> list[Do
 
 
 def _headings(text: str, tell: Tell) -> Iterator[Heading]:
-    """The headings of a text outside of its code and of what stands before it about it, each looked for on its own line."""
+    """The headings of a text outside of its code and of the notes before it, each looked for on its own line."""
     fence, before, at = "", "", 0  # the mark of the code that we are in; the line before, where a heading may be underlined, and its place
     for number, (start, line) in enumerate(_lines(text, _after_front_matter(text))):
         if number % LOOK_EVERY == 0:

@@ -73,7 +73,7 @@ def compare(graph: Graph, config: MethodConfig, progress: Tell, check: Callable[
 
 
 def measure(graph: Graph, config: MethodConfig, progress: Tell, check: Callable[[], None]) -> list[MethodRow]:
-    """A row for each method wished for. Raises BadInput, and what `check` raises."""
+    """A row for each method that is asked for. Raises BadInput, and what `check` raises."""
     drawn = starts(graph, config)
     if not drawn:
         raise BadInput("None of the questions names an entity of this graph; choose another set, or random entities.")

@@ -102,7 +102,7 @@ def method_figure(rows: Sequence[MethodRow], titles: Mapping[str, str], answers:
 
 
 def label_sides(marks: Sequence[tuple[float, float, str]]) -> list[str]:
-    """On which side of its mark each name stands, as plotly calls it, so that as few as can be cover others or marks.
+    """The side of its mark on which each name is written, as plotly calls it, so that as few as can be cover others or marks.
 
     A mark is (share of the width, share of the height, name); the earlier choose first.
     """

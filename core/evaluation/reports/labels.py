@@ -1,4 +1,4 @@
-"""Where the names beside the points of a picture stand, so that those of near points do not lie on one another."""
+"""Where the names of the points of a picture are written, so that those of near points do not lie on one another."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def by_budget(summary: Summary, curves: Mapping[str, Sequence[tuple[int, Estimat
 
 
 def _curve(number: int, name: str, estimates: Sequence[Estimate], said: str) -> dict[str, Any]:
-    """How a line of estimates of a metric is drawn, and what stands beside a point of it."""
+    """How a line of estimates of a metric is drawn, and what is written beside a point of it."""
     return {
         "y": [estimate.mean for estimate in estimates],
         "mode": "lines+markers",
@@ -182,7 +182,7 @@ def _small(name: Called) -> str:
 
 
 def beside(name: Called) -> str:
-    """A method's name in short lines, to stand at a point, the paper's own small below it."""
+    """A method's name in short lines, to be written at a point, the paper's own small below it."""
     return "<br>".join([*map(escape, wrap(name.plain, WIDE, break_on_hyphens=False)), *filter(None, [_number(name)])])
 
 

@@ -29,7 +29,7 @@ def judged(plan: Plan, models: Models, lane: LaneRun, check: Check) -> list[Judg
 
 
 def supported(plan: Plan, models: Models, lane: LaneRun, check: Check) -> Supported | None:
-    """Whether the answer's sentences rest on what the prompt showed, by encoder, by the model of the role judge, or both, as wished."""
+    """Whether the answer's sentences rest on what the prompt showed, by encoder, the model of the role judge, or both, as the plan says."""
     alike = by_encoder(lane.graph, lane.state, models.encoder(), check) if BY_ENCODER in plan.support else None
     said = by_model(lane.state, models.chat("judge"), check) if BY_MODEL in plan.support else None
     if alike is None or said is None:

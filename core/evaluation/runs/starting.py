@@ -63,7 +63,7 @@ def _signature(models, name: str) -> str:
 
 
 def _builds(engine, plan: Plan) -> list[str]:
-    """The digests of the graphs that lines on documents stand on; one that is not built is left out, as its rows will say."""
+    """The digests of the graphs of lines on documents; one that is not built is left out, as its rows will say."""
     found = []
     for source in dict.fromkeys(drawn.source for drawn in plan.drawn if drawn.source.documents):
         for build in dict.fromkeys(build_of(instance.line) for instance in plan.instances):

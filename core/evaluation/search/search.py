@@ -45,7 +45,7 @@ CALLS = "calls"  # what is kept of the whole: how often language models were ask
 
 @dataclass
 class Search:
-    """A wish at work. Calling it with its job tries what is left of the wished trials; the points, in the order tried.
+    """A search by its settings. Calling it with its job makes the trials that are left; the points, in the order tried.
 
     The sampler is Optuna's multi-objective tree-structured Parzen estimator (Ozaki et al., 2020), given quality, cost and
     whether the budget was kept. First every way of retrieving is tried once, the rest of the line by lot. What is proposed
@@ -164,7 +164,7 @@ class Search:
         job.tell(", ".join(words), len(points) / self.config.trials)
 
     def _tidy(self, study: optuna.Study) -> None:
-        """Set proposals aside that were being tried when the search was stopped; they are proposed again."""
+        """Drop proposals that were being tried when the search was stopped; they are proposed again."""
         for trial in study.get_trials(deepcopy=False, states=(_state("RUNNING"),)):
             study.tell(trial.number, state=_state("FAIL"))
 

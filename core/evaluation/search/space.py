@@ -1,4 +1,4 @@
-"""The design space of operators, as data: which may stand where, with which values; every line drawn from it can be run."""
+"""The design space of operators, as data: which may come where, with which values; every line drawn from it can be run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Alternative:
-    """An operator that may stand at a stage, with what its parameters may be: a range, or a choice of values."""
+    """An operator of a stage, with what its parameters may be: a range, or a choice of values."""
 
     cls: type[Operator]
     name: str
@@ -54,7 +54,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Space:
-    """For each stage the operators that may stand there."""
+    """For each stage the operators to choose from."""
 
     stages: Mapping[str, tuple[Alternative, ...]]
 
@@ -114,7 +114,7 @@ def described(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, Any]:
 
 
 def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
-    """The models and roles that operators may name, the answer's aside."""
+    """The models and roles that operators may name, without the answer's."""
     found = []
     for one in alternatives:
         for parameter in parameters(one.cls):
@@ -124,7 +124,7 @@ def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
 
 
 def alternative(row: Mapping[str, Any], stage: str, models, kinds: tuple[str, ...], file: str = FILE.name) -> Alternative | None:
-    """A row of the file; None where it is not wished for or lacks every model. Raises BadParameter."""
+    """A row of the file; None where it is not asked for or lacks every model. Raises BadParameter."""
     cls, kind = operator_class(row["operator"], file), row.get("kind", "published")
     if cls.stage != stage or kind not in KINDS:
         raise BadParameter(f"{file}: {cls.__name__} stands under {stage} as {kind}, which it is not.")

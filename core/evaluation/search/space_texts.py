@@ -95,7 +95,7 @@ class TextSpace:
         return tuple(dict.fromkeys((*models_of([*parts, *needed, *(one for line in self.whole for one in line.operators)]), *chat)))
 
     def _before(self, found: list[Operator], operator: Operator) -> list[Operator]:
-        """What has to stand before an operator that reads what nothing gives yet."""
+        """What has to come before an operator that reads what nothing gives yet."""
         added: list[Operator] = []
         for need in (*operator.reads, *operator.reads_any[:1]):
             if not any(need in other.writes for other in (*found, *added)) and need in self.needs:

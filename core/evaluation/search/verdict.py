@@ -100,7 +100,7 @@ class SearchPlan:
         return replace(self.on_unseen, instances=(*published, *found))
 
     def unjudged(self, points: Sequence[Point]) -> str:
-        """Why what was found is not held against published lines though that was wished for; empty where it is."""
+        """Why what was found is not held against published lines though that was asked for; empty where it is."""
         if self.unseen is None or not self.search.config.asks:
             return ""
         needed = len(self.unseen.drawn) * sum(_asking(one.line) for one in self.plan(points).instances)
@@ -122,7 +122,7 @@ class SearchPlan:
 def plan_search(
     engine, sets: str, sample: int | None, unseen: str = "", unseen_sample: int | None = None, *, known, **options: Any
 ) -> SearchPlan:
-    """A hunt over question sets named as in `make_plan`. `known` are the published lines to beat; `graph`, `seed`, `columns`,
+    """A search over question sets named as in `make_plan`. `known` are the published lines to beat; `graph`, `seed`, `columns`,
     `kinds` and what `SearchConfig` takes come by name. Of a set that is named for both the unseen questions are others.
 
     Raises BadInput, BadParameter, StoreError.

@@ -154,7 +154,7 @@ def _asked(label: str, icon: str, key: str, question: str, yes: str, action: Cal
 
 
 def _tried(action: Callable[[], Any]) -> None:
-    """Do it; what stands in the way is said when the page is drawn."""
+    """Do it; what prevents it is said when the page is drawn."""
     try:
         action()
     except HopscopeError as error:
