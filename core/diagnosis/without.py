@@ -31,6 +31,7 @@ class Beside:
     new: tuple[str, ...]
     right: tuple[int | None, int | None]
     text: str
+    silent: bool = False  # whether it says nothing, before and now
 
     @property
     def same(self) -> bool:
@@ -57,7 +58,7 @@ def beside(before: Comparison, now: Comparison) -> list[Beside | None]:
 
 def together(comparison: Comparison, found: Sequence[Beside | None]) -> str:
     """A sentence or two for all lanes: which stood on what was taken away, and which say the same without it; empty for none."""
-    named_lanes = [(name, one) for name, one in zip(lane_names(comparison), found) if one is not None]
+    named_lanes = [(name, one) for name, one in zip(lane_names(comparison), found) if one is not None and not one.silent]
     if not named_lanes:
         return ""
     changed = [name for name, one in named_lanes if not one.same]
@@ -81,6 +82,8 @@ def _beside(before: Comparison, now: Comparison, old: Lane, lane: Lane, rights: 
     read = any(_read(old, edit, by_model) for edit in edits if edit not in absent)
     said, says_now = _said(before, old), _said(now, lane)
     lost, new = _difference(said, says_now), _difference(says_now, said)
+    if not said and not says_now:
+        return Beside(read, (), (), rights, "No answer, before and now.", silent=True)
     return Beside(read, lost, new, rights, _text(now, lane, read, lost, new, absent, len(edits)))
 
 
@@ -147,7 +150,8 @@ def _text(now: Comparison, lane: Lane, read: bool, lost: Sequence[str], new: Seq
         return f"Same answer{_another(now, lane) if read else ', which did not rest on it'}."
     parts = [f"no longer says {_names(lost)}"] if lost else []
     parts += [f"now says {_names(new)}"] if new else []
-    return sentence(f"{', '.join(parts)}.")
+    text = ", ".join(parts)
+    return sentence(text if text.endswith("…") else f"{text}.")
 
 
 def _another(now: Comparison, lane: Lane) -> str:
@@ -157,4 +161,6 @@ def _another(now: Comparison, lane: Lane) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return named([name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in names])
+    return named(
+        [name if len(name) <= LONGEST else f"{name[: LONGEST - 1].rstrip(' .')}…" for name in (one.removesuffix(".") for one in names)]
+    )

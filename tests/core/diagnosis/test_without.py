@@ -80,6 +80,12 @@ def test_a_lane_that_has_not_answered_yet_or_is_new_says_nothing(asked):
     assert beside(before, now) == [None, None] and together(now, [None, None]) == ""
 
 
+def test_a_lane_that_says_nothing_before_and_now_stood_on_nothing(asked):
+    now = asked([node("Ann")], lines=("EgoNetwork(hops=2)",))
+    (one,) = beside(asked(lines=("EgoNetwork(hops=2)",)), now)
+    assert one.silent and one.text == "No answer, before and now." and together(now, [one]) == ""
+
+
 def test_the_entity_that_a_question_starts_from_can_be_renamed_and_not_taken_away(asked):
     assert asked([Edit("rename", ("One", "Uno"))]).ask.question.entities == ("Uno",)
     with pytest.raises(BadInput, match="All that the question starts from is taken away"):
@@ -112,4 +118,5 @@ def test_without_a_passage_the_next_one_is_found_and_nothing_is_encoded_or_saved
     assert (named(before), named(now)) == (["a"], ["b"]) and sorted(path for path in tmp_path.rglob("*")) == files
     assert "a" not in now.ask.source and "a" in before.ask.source
     (one,) = beside(before, now)
+    assert one.text == "No longer says red fox den, now says red fox owl."
     assert one.read and one.lost == ("red fox den",) and one.new == ("red fox owl",)
