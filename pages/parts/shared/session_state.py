@@ -14,7 +14,7 @@ On the class an attribute is its `Key`, on `session` the value of that key. A na
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import streamlit as st
 
@@ -72,10 +72,10 @@ class Key(Generic[T]):
         self.value = value
 
     @overload
-    def __get__(self, session: None, owner: type) -> Key[T]: ...
+    def __get__(self, session: None, owner: type) -> Self: ...
     @overload
     def __get__(self, session: object, owner: type) -> T: ...
-    def __get__(self, session: object, owner: type) -> Key[T] | T:
+    def __get__(self, session: object, owner: type) -> Self | T:
         return self if session is None else self.value
 
     def __set__(self, session: object, value: T) -> None:
