@@ -37,6 +37,12 @@ class Recorder:
         self.sizes: dict[str, int] = {}  # beside those of what the operator writes
         self.so_far: State | None = None  # what is worth keeping where the operator fails on the way
 
+    def include(self, part: Recorder) -> None:
+        """Take what an operator within this one spent and noted, and why its last reply was blank or cut."""
+        self.usage += part.usage
+        self.notes += part.notes
+        self.fault = part.fault or self.fault
+
     def replied(self, reply: Reply, what: str = "reply") -> Reply:
         """Take the cost of a language model's reply, and a note where it is blank or cut; hands it back."""
         self.usage += Usage(1, reply.tokens_in, reply.tokens_out)

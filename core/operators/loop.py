@@ -84,8 +84,9 @@ class Loop(Combinator):
             state = operator.apply(state, ctx, inner)
             if state.nodes is not None and len(state.nodes) > self.budget:
                 state = state.replace(nodes=state.nodes.head(self.budget))
-            recorder.usage += inner.usage
             notes += inner.notes
+            inner.notes = []  # the loop has those of its last round
+            recorder.include(inner)
             if state.nodes is not None and state.nodes.items != known:
                 recorder.frames.append(_frame(f"Round {number}: {type(operator).__name__}", known, state.nodes, inner))
         return state, notes

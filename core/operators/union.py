@@ -59,8 +59,7 @@ class Union(Combinator):
                 ctx.check()
                 inner = Recorder()
                 end = operator.apply(end, ctx, inner)
-                recorder.usage += inner.usage
-                recorder.notes += inner.notes
+                recorder.include(inner)
             found = {field: getattr(end, field) for field in self.writes}
             recorder.frames += [Frame(f"{name}: {field}", hits, len(hits)) for field, hits in found.items() if hits is not None]
             ends.append(found)

@@ -1,9 +1,14 @@
 """What loops, branches and unions have in common."""
 
+from functools import partialmethod
+
 import pytest
 
 from core.errors import BadParameter
+from core.operators.nodes.expansion import ExpandNodes
 from core.operators.text import parse_line
+from core.operators.texts.sparse import SparseNodes
+from tests.core.operators.nodes.kit import corpus_graph, run
 
 ARM = "SparseNodes(keep=1)"
 
@@ -28,3 +33,23 @@ def test_each_is_read_back_from_its_text():
     whole = f"Loop(body=Union(first={ARM}, second=SparseChunks(keep=1), order='score') >> ExpandNodes(keep=1), budget=5)"
     line = parse_line(f"{ARM} >> EmbedQuery() >> {whole}")
     assert parse_line(repr(line)) == line and repr(line).endswith(whole)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "EmbedQuery() >> (VectorNodes(keep=2) | SparseNodes(keep=2))",
+        "EmbedQuery() >> VectorNodes(keep=1) >> Loop(body=ExpandNodes(keep=1), budget=2)",
+    ],
+)
+def test_a_reply_that_is_cut_within_it_is_a_fault_of_its_own(line, monkeypatch, tmp_path):
+    """As where no combinator stands around the operator, so that a lane says that its model's reply was cut."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+
+    def cut(operator, state, ctx, recorder, apply):
+        recorder.fault = "The reply was cut."
+        return apply(operator, state, ctx, recorder)
+
+    for cls in (SparseNodes, ExpandNodes):
+        monkeypatch.setattr(cls, "apply", partialmethod(cut, apply=cls.apply))
+    assert run(line, "figs brandy", corpus_graph()).trace[-1].fault == "The reply was cut."
