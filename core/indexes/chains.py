@@ -127,10 +127,17 @@ def token_vectors(encoder, texts: Sequence[str], check: Callable[[], None] = not
 
 
 def fingerprint(encoder) -> str:
-    """A few letters that differ between encoders, by the vector of one text, whatever they are called."""
+    """A few letters that differ between encoders, by the vector of one text, whatever they are called.
+
+    Servers and graphics cards do not give the same digits each time: of an encoder that says which it is (`identity`), this and the
+    largest number of that vector count, so that another model behind the same name is told from it.
+    """
     if encoder not in _fingerprints:
-        vector = np.round(np.asarray(encoder.encode([PROBE])[0], np.float64), 2) + 0.0
-        _fingerprints[encoder] = hashlib.sha256(vector.astype("<f4").tobytes()).hexdigest()[:12]
+        vector, named = np.asarray(encoder.encode([PROBE])[0], np.float64), getattr(encoder, "identity", "")
+        counts = (
+            f"{named} {len(vector)} {np.abs(vector).argmax()}".encode() if named else (np.round(vector, 2) + 0.0).astype("<f4").tobytes()
+        )
+        _fingerprints[encoder] = hashlib.sha256(counts).hexdigest()[:12]
     return _fingerprints[encoder]
 
 

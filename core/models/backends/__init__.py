@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from core.models.backends.base import Backend
 from core.models.backends.chats import VLLM, Absent, Llama, OpenAI
-from core.models.backends.encoders import LlamaEmbeddings, MiniLM, Pooled, Sentence
-from core.models.backends.scorers import BM25, Cross, LateInteraction, NoSettings, SparseEncoder
+from core.models.backends.encoders import LlamaEmbeddings, MiniLM, Pooled, Sentence, ServerEmbeddings
+from core.models.backends.scorers import BM25, Cross, LateInteraction, NoSettings, ServerReranker, SparseEncoder
 
 __all__ = ["BACKENDS", "Backend", "Llama", "SparseEncoder"]
 
@@ -24,6 +24,8 @@ BACKENDS: dict[str, type[Backend]] = {
     "llama": Llama,
     "llama-embeddings": LlamaEmbeddings,
     "openai": OpenAI,
+    "openai-embeddings": ServerEmbeddings,
+    "rerank": ServerReranker,
     "vllm": VLLM,
     "absent": Absent,
 }

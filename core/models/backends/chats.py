@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from core.errors import BadParameter, ModelUnavailable
+from core.errors import BadParameter
 from core.models import weights
-from core.models.backends.base import Backend, folder_or_name, no_folder
+from core.models.backends.base import Backend, folder_or_name, no_folder, without_key
 from core.models.chat import vllm
 from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
-from core.models.keys import key_for
 
 if TYPE_CHECKING:
     from core.models.backends.base import Rows
@@ -77,12 +76,7 @@ class OpenAI(Backend):
     timeout: float = 120.0
 
     def missing(self, row: Row, rows: Rows) -> str:
-        try:
-            if self.key_variable:
-                key_for(self.key_variable, self.url, row.name)
-        except ModelUnavailable as error:
-            return str(error)
-        return ""
+        return without_key(row, self.key_variable, self.url)
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return OpenAIChat(self.url, self.model, row.name, self.key_variable, self.context, self.timeout)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.errors import BadParameter
 from core.models import weights
-from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package
+from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package, without_key
 from core.models.backends.chats import Llama
 from core.models.encoders import minilm
 from core.models.encoders.llama import LlamaEncoder
 from core.models.encoders.pooled import PooledEncoder
 from core.models.encoders.sentence import SentenceEncoder
+from core.models.served import ServedEncoder
 
 if TYPE_CHECKING:
     from core.models.backends.base import Rows
@@ -90,6 +91,36 @@ class Sentence(Backend):
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         prompts = (self.question_prompt, self.text_prompt)
         return SentenceEncoder(folder_or_name(self.weights), row.name, *prompts, self.pooling, self.batch, self.max_tokens)
+
+
+@dataclass(frozen=True)
+class ServerEmbeddings(Backend):
+    """An encoder behind a server of the OpenAI protocol (/embeddings). Its vectors must have `dimension` numbers where that is given.
+    `batch` texts go into a request, and `at_once` requests are sent side by side."""
+
+    kinds: ClassVar = ("encoder",)
+
+    url: str
+    model: str
+    key_variable: str = ""
+    question_prompt: str = ""
+    text_prompt: str = ""
+    dimension: int = 0
+    timeout: float = 120.0
+    batch: int = 64
+    at_once: int = 8
+
+    def missing(self, row: Row, rows: Rows) -> str:
+        return without_key(row, self.key_variable, self.url)
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        prompts = (self.question_prompt, self.text_prompt)
+        return ServedEncoder(
+            self.url, self.model, row.name, self.key_variable, *prompts, self.dimension, self.timeout, self.batch, self.at_once
+        )
+
+    def device(self, made: Any) -> str:
+        return self.url
 
 
 @dataclass(frozen=True)

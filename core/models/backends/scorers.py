@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.models import cross, scorers, weights
-from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package
+from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package, without_key
 from core.models.encoders import minilm
+from core.models.served import ServedReranker
 from core.models.splade import Splade
 
 if TYPE_CHECKING:
@@ -88,6 +89,29 @@ class Cross(Backend):
         if self.change:
             return weights.figures(weights.SHIPPED / self.change)
         return weights.figures(weights.weights_folder(self.weights)) if self.get else ""
+
+
+@dataclass(frozen=True)
+class ServerReranker(Backend):
+    """A re-ranker behind a server (/rerank below `url`). `batch` texts go into a request, `at_once` requests are sent side by side."""
+
+    kinds: ClassVar = ("reranker",)
+
+    url: str
+    model: str
+    key_variable: str = ""
+    timeout: float = 120.0
+    batch: int = 64
+    at_once: int = 8
+
+    def missing(self, row: Row, rows: Rows) -> str:
+        return without_key(row, self.key_variable, self.url)
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        return ServedReranker(self.url, self.model, row.name, self.key_variable, self.timeout, self.batch, self.at_once)
+
+    def device(self, made: Any) -> str:
+        return self.url
 
 
 @dataclass(frozen=True)

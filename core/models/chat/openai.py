@@ -3,42 +3,33 @@
 from __future__ import annotations
 
 import json
-import re
-import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from core.errors import ModelFailed, shorten
+from core.errors import ModelFailed
 from core.models.base import Messages
 from core.models.chat.client import ChatClient, ChatRequest, Check
-from core.models.chat.pauses import BUSY, Pauses
-from core.models.chat.piece import WHOLE, Piece, bound
+from core.models.chat.pauses import Pauses
+from core.models.chat.piece import WHOLE, Piece
 from core.models.chat.refusals import Refusals, said_by
 from core.models.chat.replies import estimate, estimate_tokens, fewest_tokens
+from core.models.chat.server import OpenAIServer
 from core.models.chat.whole_prompts import WholePrompts
 from core.models.chat.writing import Writing
-from core.models.keys import key_for
-
-if TYPE_CHECKING:
-    from openai import OpenAI
 
 ENLARGE = (
     "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: --max-model-len), or say in models.toml how "
     "large it is (context), so that prompts are made to fit."
 )
-QUOTA = re.compile(r"insufficient_quota|quota|billing", re.IGNORECASE)  # in a refusal that does not pass by waiting
-DROPPED = ("RemoteProtocolError", "ReadError", "WriteError")  # the HTTP library's faults of a connection that was there
-CONNECT = 5.0  # seconds until a server that does not answer counts as dead
 
 
-class OpenAIChat(ChatClient):
-    """A Chat over the server at `url` (ending in /v1), asking for `model`.
+class OpenAIChat(OpenAIServer, ChatClient):
+    """A Chat over the server at `url` (ending in /v1), asking for `model`; see `OpenAIServer` for the key.
 
-    The key is read from the environment variable `key_variable` where one is named. Redirects are not followed: a server leads to no
-    host that is not allowed. Requests run side by side. A request is sent again without what the server refuses of it (`refuses`), which
-    later ones leave out, and after a pause where the server is busy or drops the connection before it says anything. One that is
-    cancelled is given up, also before the server has said anything. `reply` raises ModelFailed naming the address. Tokens are estimated,
-    as a server does not count them beforehand.
+    Requests run side by side. A request is sent again without what the server refuses of it (`refuses`), which later ones leave out, and
+    after a pause where the server is busy or drops the connection before it says anything. One that is cancelled is given up, also
+    before the server has said anything. `reply` raises ModelFailed naming the address. Tokens are estimated, as a server does not count
+    them beforehand.
     """
 
     side_by_side = True
@@ -46,12 +37,9 @@ class OpenAIChat(ChatClient):
     def __init__(
         self, url: str, model: str, name: str, key_variable: str = "", context: int = 8192, timeout: float = 120.0, key: str | None = None
     ):
-        super().__init__(name, context)
-        self.url, self.model = url.rstrip("/"), model
-        self.key_variable, self.timeout, self._key = key_variable, timeout, key
-        self._lock = threading.Lock()
+        OpenAIServer.__init__(self, url, model, name, key_variable, timeout, key)
+        ChatClient.__init__(self, name, context)
         self._whole, self._refusals = WholePrompts(), Refusals()
-        self._client: OpenAI | None = None
 
     @property
     def refuses(self) -> tuple[str, ...]:
@@ -59,20 +47,19 @@ class OpenAIChat(ChatClient):
         return self._refusals.names
 
     def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
-        import openai
-
         body = {"model": self.model, **request.body()}
         if request.schema is not None:
             body["response_format"] = request.response_format()
-        pauses, learnt = Pauses(f"The server at {self.url}"), set[str]()
+        pauses, learnt = self.pauses(), set[str]()
         try:
             while not self._sent(self._refusals.allowed(body), writing, check, pauses, learnt):
                 continue
         except Exception as error:
             self._refusals.forget(learnt)  # leaving them out did not help
-            if isinstance(error, openai.OpenAIError | OSError | ValueError | RecursionError) or _transport(error):
-                raise ModelFailed(self._sentence(error, writing.text)) from error
-            raise
+            failure = self.failure(error, writing.text)
+            if failure is None:
+                raise
+            raise failure from error
 
     def _sent(self, body: dict[str, Any], writing: Writing, check: Check | None, pauses: Pauses, learnt: set[str]) -> bool:
         """Whether the request was answered; False where it is to be sent again: later, or without what the server `learnt` to refuse."""
@@ -80,23 +67,18 @@ class OpenAIChat(ChatClient):
 
         try:
             self._stream(body, writing, check)
-        except openai.APIStatusError as error:
-            status, said = error.status_code, said_by(error.body) or error.message
+        except (openai.APIStatusError, openai.APIConnectionError) as error:
             if writing.pieces:
                 raise
-            if status in BUSY:
-                if QUOTA.search(f"{said} {error.code}") or not pauses.wait(f"is busy ({status})", error.response.headers, check):
-                    raise
+            if self.waited(error, pauses, check):
                 return False
+            status, said = (
+                (error.status_code, said_by(error.body) or error.message) if isinstance(error, openai.APIStatusError) else (0, "")
+            )
             refused = self._refusals.learn(status, said, body)
             if not refused:
                 raise
             learnt.add(refused)
-            return False
-        except openai.APIConnectionError as error:
-            dropped = not isinstance(error, openai.APITimeoutError) and type(error.__cause__).__name__ in DROPPED
-            if writing.pieces or not dropped or not pauses.wait("dropped the connection", {}, check):
-                raise
             return False
         return True
 
@@ -125,8 +107,6 @@ class OpenAIChat(ChatClient):
 
     def _reads(self, messages: Messages, body: dict[str, Any], check: Check | None) -> int:
         """How many tokens the server says it reads of other messages, asked for a reply of one token; 0 where it does not say."""
-        import openai
-
         read = 0
         try:
             limit = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
@@ -136,48 +116,14 @@ class OpenAIChat(ChatClient):
                     if check:
                         check()
                     read = piece.used[0] if piece.used else read
-        except (openai.OpenAIError, OSError, ValueError, RecursionError):
-            return 0
         except Exception as error:
-            if not _transport(error):
+            if self.failure(error) is None:
                 raise
             return 0
         return read
 
     def _ready(self) -> Any:
-        """The client, made when first asked for. Raises ModelUnavailable where the key's variable is not set."""
-        import openai
-
-        with self._lock:
-            if self._client is None:
-                key = self._key or (key_for(self.key_variable, self.url, self.name) if self.key_variable else "none")
-                timeout = openai.Timeout(self.timeout, connect=CONNECT)
-                http = openai.DefaultHttpxClient(event_hooks={"response": [bound]}, follow_redirects=False)
-                self._client = openai.OpenAI(base_url=self.url, api_key=key, timeout=timeout, max_retries=0, http_client=http)
-            return self._client
-
-    def _sentence(self, error: Exception, so_far: str) -> str:
-        """What happened, in words for a person."""
-        import openai
-
-        if isinstance(error, openai.APITimeoutError):
-            what = f"did not answer within {self.timeout:g} seconds"
-        elif isinstance(error, openai.APIStatusError) and 300 <= error.status_code < 400:
-            target = shorten(error.response.headers.get("Location", ""), 200) or "no address"
-            what = f"redirects to {target} ({error.status_code}), which was not followed; if that is right, give it as the address"
-        elif isinstance(error, openai.AuthenticationError):
-            what = "refused the key"
-        elif isinstance(error, openai.NotFoundError):
-            said = said_by(error.body)
-            what = f"does not know the model “{self.model}” or this address" + (f": {shorten(said, 200)}" if said else "")
-        elif isinstance(error, openai.APIConnectionError) and not so_far:
-            what = "cannot be reached; is it running?"
-        elif isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
-            what = f"sent what cannot be read ({shorten(str(error), 100)})"
-        else:
-            what = f"failed: {shorten(str(error), 200)}"
-        tail = f" What came so far: “{shorten(so_far, 200)}”" if so_far else ""
-        return f"The server at {self.url} {what}{'' if what.endswith('?') else '.'}{tail}"
+        return self.client()
 
 
 def _pieces(stream: Any) -> Iterator[Piece]:
@@ -190,8 +136,3 @@ def _pieces(stream: Any) -> Iterator[Piece]:
         return
     for chunk in stream:
         yield Piece.of(chunk)
-
-
-def _transport(error: Exception) -> bool:
-    """Whether `error` comes from the HTTP library below the client, which lets its read errors through in mid-stream."""
-    return type(error).__module__.split(".")[0] in ("httpx", "httpx2", "httpcore", "httpcore2", "h11")

@@ -12,6 +12,7 @@ from core.runtime.meter import HowFar, current, spent
 BUSY = (429, 503, 529)  # statuses of a server that will take the request later
 MOST = 180.0  # seconds of pauses before one request is given up
 FIRST, TRIES = 1.0, 7  # the first pause where the server names none, each twice the one before, and how many there are
+DROPS = 3  # of them for connections that were dropped
 LOOK = 0.1  # seconds between two looks at whether somebody cancelled
 
 
@@ -19,18 +20,17 @@ class Pauses:
     """The pauses of one request."""
 
     def __init__(self, who: str):
-        self._who, self._left, self._next, self._tries = who, MOST, FIRST, TRIES
+        self._who, self._left, self._next, self._done = who, MOST, FIRST, 0
 
-    def wait(self, why: str, headers: Mapping[str, str], check: Callable[[], None] | None) -> bool:
-        """Wait as long as the server says, or twice as long as the last time; False at once where that is too long or was done too often.
-
-        `why` says what happened; `check` is called meanwhile and may raise.
+    def wait(self, why: str, headers: Mapping[str, str], check: Callable[[], None] | None, tries: int = TRIES) -> bool:
+        """Wait as long as the server says, or twice as long as the last time; False at once where that is too long or was done `tries`
+        times. `why` says what happened; `check` is called meanwhile and may raise.
         """
         named = retry_after(headers)
         pause = self._next if named is None else max(named, LOOK)
-        if pause > self._left or self._tries < 1:
+        if pause > self._left or self._done >= tries:
             return False
-        self._left, self._next, self._tries = self._left - pause, 2 * self._next, self._tries - 1
+        self._left, self._next, self._done = self._left - pause, 2 * self._next, self._done + 1
         meter, until = current(), time.monotonic() + pause
         with spent("waiting"):
             while (left := until - time.monotonic()) > 0:

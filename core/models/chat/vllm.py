@@ -208,7 +208,7 @@ class VLLMChat(OpenAIChat):
 
     def _ready(self) -> Any:
         endpoint = self.server.endpoint()
-        with self._lock:
+        with self._connecting:
             if endpoint != self._endpoint:
                 self._endpoint, self._client = endpoint, None
                 self.url, self._key = endpoint.url, endpoint.key

@@ -46,6 +46,11 @@ class SentenceEncoder:
         """Where it runs and how, once it is loaded; else an empty text."""
         return f"{self._model.device}, {str(self._model.dtype).removeprefix('torch.')}" if self._model is not None else ""
 
+    @property
+    def identity(self) -> str:
+        """What tells its vectors from those of another encoder, whatever it runs on."""
+        return f"{Path(self.weights).name} {self.question!r} {self.text!r} {self.pooling} {self.max_tokens}"
+
     def close(self) -> None:
         """Let the model go; the next use loads anew."""
         with self._lock:

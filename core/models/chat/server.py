@@ -1,0 +1,100 @@
+"""A server of the OpenAI protocol: the client for it, pauses that it asks for, and its faults in words."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from core.errors import ModelFailed, shorten
+from core.models.chat.pauses import BUSY, DROPS, Pauses
+from core.models.chat.piece import bound
+from core.models.chat.refusals import said_by
+from core.models.keys import key_for
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+QUOTA = re.compile(r"insufficient_quota|quota|billing", re.IGNORECASE)  # in a refusal that does not pass by waiting
+DROPPED = ("RemoteProtocolError", "ReadError", "WriteError")  # the HTTP library's faults of a connection that was there
+CONNECT = 5.0  # seconds until a server that does not answer counts as dead
+Check = Callable[[], None]
+
+
+class OpenAIServer:
+    """The server at `url` (ending in /v1), asked for `model`.
+
+    The key is read from the environment variable `key_variable` where one is named. Redirects are not followed: a server leads to no
+    host that is not allowed.
+    """
+
+    def __init__(self, url: str, model: str, name: str, key_variable: str = "", timeout: float = 120.0, key: str | None = None):
+        self.url, self.model, self.name = url.rstrip("/"), model, name
+        self.key_variable, self.timeout, self._key = key_variable, timeout, key
+        self._connecting = threading.Lock()
+        self._client: OpenAI | None = None
+
+    def client(self) -> Any:
+        """The client, made when first asked for. Raises ModelUnavailable where the key's variable is not set."""
+        import openai
+
+        with self._connecting:
+            if self._client is None:
+                key = self._key or (key_for(self.key_variable, self.url, self.name) if self.key_variable else "none")
+                timeout = openai.Timeout(self.timeout, connect=CONNECT)
+                http = openai.DefaultHttpxClient(event_hooks={"response": [bound]}, follow_redirects=False)
+                self._client = openai.OpenAI(base_url=self.url, api_key=key, timeout=timeout, max_retries=0, http_client=http)
+            return self._client
+
+    def pauses(self) -> Pauses:
+        """The pauses of one request."""
+        return Pauses(f"The server at {self.url}")
+
+    def waited(self, error: Exception, pauses: Pauses, check: Check | None) -> bool:
+        """Whether an error was one that passes, and was waited for, so that the request is to be sent again."""
+        import openai
+
+        if isinstance(error, openai.APIStatusError) and error.status_code in BUSY:
+            lasting = QUOTA.search(f"{said_by(error.body)} {error.code}")
+            return not lasting and pauses.wait(f"is busy ({error.status_code})", error.response.headers, check)
+        if isinstance(error, openai.APIConnectionError) and type(error.__cause__).__name__ in DROPPED:
+            return pauses.wait("dropped the connection", {}, check, DROPS)
+        return False
+
+    def failure(self, error: Exception, so_far: str = "") -> ModelFailed | None:
+        """What happened, in words for a person; None for an error that is none of the server's."""
+        import openai
+
+        known = isinstance(error, openai.OpenAIError | OSError | ValueError | RecursionError) or transport(error)
+        return ModelFailed(self._sentence(error, so_far)) if known else None
+
+    def _sentence(self, error: Exception, so_far: str) -> str:
+        """What happened, in words for a person."""
+        import openai
+
+        if isinstance(error, openai.APITimeoutError):
+            what = f"did not answer within {self.timeout:g} seconds"
+        elif isinstance(error, openai.APIStatusError) and 300 <= error.status_code < 400:
+            target = shorten(error.response.headers.get("Location", ""), 200) or "no address"
+            what = f"redirects to {target} ({error.status_code}), which was not followed; if that is right, give it as the address"
+        elif isinstance(error, openai.AuthenticationError):
+            what = "refused the key"
+        elif isinstance(error, openai.NotFoundError):
+            said = said_by(error.body)
+            what = f"does not know the model “{self.model}” or this address" + (f": {shorten(said, 200)}" if said else "")
+        elif isinstance(error, openai.APIConnectionError) and not so_far:
+            what = "cannot be reached; is it running?"
+        elif isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
+            what = f"sent what cannot be read ({shorten(str(error), 100)})"
+        else:
+            said = said_by(getattr(error, "body", None))
+            what = f"failed: {shorten(f'{error} {said}' if said not in str(error) else str(error), 200)}"
+        tail = f" What came so far: “{shorten(so_far, 200)}”" if so_far else ""
+        return f"The server at {self.url} {what}{'' if what.endswith('?') else '.'}{tail}"
+
+
+def transport(error: Exception) -> bool:
+    """Whether `error` comes from the HTTP library below the client, which lets its read errors through in mid-stream."""
+    return type(error).__module__.split(".")[0] in ("httpx", "httpx2", "httpcore", "httpcore2", "h11")
