@@ -74,6 +74,7 @@ class Rows:
     def left(self, there: np.ndarray) -> Rows:
         """The rows without the ids that are not `there` (bool by id), the others numbered anew.
 
+        >>> from core.graph.columns import Rows
         >>> Rows.of([[0, 1], [2], [1]]).left(np.array([True, False, True])).lists()
         [[0], [1], []]
         """
