@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -125,7 +127,8 @@ def test_a_run_opens_on_its_recommendation_and_goes_on_with_more_questions(home)
     assert job.wait(120) and not job.error
     at = opened(run=job.number)
     words = said(at)
-    assert not at.exception and "##### Take Shortest paths: chance may explain all differences here" in words.replace("\\", "")
+    assert not at.exception  # the one that took less time is advised, and both take milliseconds
+    assert re.search("##### Take Shortest paths(, relations filtered)?: chance may explain all differences here", words.replace("\\", ""))
     assert list(at.dataframe[0].value["Rank"]) == [1, 1]
     more = larger(store(), home.run(job.number), 3, engine().graph)
     assert [one.question.id for one in more.drawn[:12]] == [one.question.id for one in plan.drawn] and len(more.drawn) == 15
