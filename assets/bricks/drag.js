@@ -4,6 +4,7 @@ import { el } from "../board/dom.js";
 
 const STARTS = 6; // pixels that the pointer moves before it drags
 const NEAR = 90; // pixels from a slot at which it takes what is dropped
+const EDGE = 48; // pixels from the window's edge at which what holds the line scrolls on
 
 export class Drag {
   constructor(bench) {
@@ -41,7 +42,18 @@ export class Drag {
     }
     event.preventDefault();
     this.ghost.style.translate = `${event.clientX + 12}px ${event.clientY + 12}px`;
+    this.scroll(event.clientY);
     this.over(this.target(event.clientX, event.clientY));
+  }
+
+  // A line or palette that is longer than the window moves on under what is dragged to its edge.
+  scroll(y) {
+    const by = y < EDGE ? -14 : y > globalThis.innerHeight - EDGE ? 14 : 0;
+    if (!by) return;
+    for (let node = this.bench.element; node; node = node.parentNode ?? node.host) {
+      if (!(node instanceof Element)) continue;
+      if (node.scrollHeight > node.clientHeight + 1 && ["auto", "scroll"].includes(getComputedStyle(node).overflowY)) return void node.scrollBy(0, by);
+    }
   }
 
   begin() {

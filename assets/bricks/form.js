@@ -15,6 +15,7 @@ export class BrickForm {
   update(form, pointed) {
     if (!changed(this.memo, "data", form ? [form] : [null, pointed?.name])) return;
     const focused = this.bench.root.activeElement?.dataset?.field;
+    this.element.classList.toggle("idle", !form && !pointed);
     this.element.setAttribute("aria-label", form ? `Settings of ${form.title}` : "About the step");
     this.element.replaceChildren(...(form ? this.settings(form) : this.about(pointed)));
     if (focused) this.element.querySelector(`[data-field="${focused}"]`)?.focus({ preventScroll: true });
@@ -52,13 +53,14 @@ export class BrickForm {
     const help = el("p", "help", field.help);
     help.id = `${id}-help`;
     control.setAttribute("aria-describedby", help.id);
-    const box = el("div", `field ${field.kind}${differs ? " differs" : ""}`, el("div", "field-head", label, reset), control, more, help);
+    const box = el("div", `field ${field.kind}${differs ? " differs" : ""}`, el("div", "field-head", label, reset), control, more);
     if (field.error) {
       const error = el("p", "fault", field.error);
       error.setAttribute("role", "alert");
       control.setAttribute("aria-invalid", "true");
       box.append(error);
     }
+    box.append(help);
     return box;
   }
 
