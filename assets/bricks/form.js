@@ -15,6 +15,7 @@ export class BrickForm {
   update(form, pointed) {
     if (!changed(this.memo, "data", form ? [form] : [null, pointed?.name])) return;
     const focused = this.bench.root.activeElement?.dataset?.field;
+    this.element.classList.toggle("settings", Boolean(form));
     this.element.classList.toggle("idle", !form && !pointed);
     this.element.setAttribute("aria-label", form ? `Settings of ${form.title}` : "About the step");
     this.element.replaceChildren(...(form ? this.settings(form) : this.about(pointed)));
