@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,24 +34,30 @@ class Served(OpenAIServer):
 
     def _parts(self, texts: Sequence[str], ask: Callable[[Part], T], check: Check | None) -> Iterator[tuple[Part, T]]:
         """Parts of the texts with what `ask` gives for each, as they come. Raises what `ask` and `check` raise; what is not begun by then
-        is not asked."""
+        is not asked, and nobody waits for what is, not even the end of the process."""
+        waiting: SimpleQueue[Part] = SimpleQueue()
+        ended: SimpleQueue[tuple[Part, T | None, BaseException | None]] = SimpleQueue()
         parts = [list(texts[at : at + self.batch]) for at in range(0, len(texts), self.batch)]
-        meter, pool = current(), ThreadPoolExecutor(self.at_once, thread_name_prefix="served")
+        for part in parts:
+            waiting.put(part)
+        meter, left = current(), threading.Event()
 
-        def asked(part: Part) -> T:
-            with going_on(meter):
-                return ask(part)
+        def work() -> None:
+            with going_on(meter), suppress(Empty):
+                while not left.is_set():
+                    part = waiting.get_nowait()
+                    try:
+                        ended.put((part, ask(part), None))
+                    except BaseException as error:  # raised below, in the thread that waits
+                        ended.put((part, None, error))
 
+        for _ in range(min(self.at_once, len(parts))):
+            threading.Thread(target=work, name="served", daemon=True).start()
         try:
-            running = {pool.submit(asked, part): part for part in parts}
-            while running:
-                if check:
-                    check()
-                done, _ = wait(running, LOOK, FIRST_COMPLETED)
-                for future in done:
-                    yield running.pop(future), future.result()
+            for _ in parts:
+                yield _next(ended, check)
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            left.set()
 
     def _answer(self, path: str, body: dict[str, Any], check: Check | None) -> Any:
         """What the server answers, asked again after a pause where it is busy. Raises ModelFailed, ModelUnavailable."""
@@ -68,6 +75,18 @@ class Served(OpenAIServer):
 
     def _unreadable(self, what: str) -> ModelFailed:
         return ModelFailed(f"The server at {self.url} sent {what}.")
+
+
+def _next(ended: SimpleQueue[tuple[Part, T | None, BaseException | None]], check: Check | None) -> tuple[Part, T]:
+    """The next part that was asked, with its answer. Raises what was raised there, and what `check` raises meanwhile."""
+    while True:
+        if check:
+            check()
+        with suppress(Empty):
+            part, answer, error = ended.get(timeout=LOOK)
+            if error is not None:
+                raise error
+            return part, answer  # type: ignore[return-value]  # there is one where nothing was raised
 
 
 class ServedEncoder(Served):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 import time
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 from core.errors import Cancelled, ModelFailed, ModelUnavailable
+from core.io.home import ROOT
 from core.models.base import Task, question_vectors
 from core.models.chat import pauses
 from core.models.registry import Registry
@@ -181,3 +184,22 @@ def test_an_index_is_found_again_though_the_digits_differ_and_not_of_another_mod
         with serving(answer) as (url, _):
             found += [fingerprint(ServedEncoder(url, model, "served")) for model in ("m", "other")]
     assert found[0] == found[2] != found[4] and found[0] != found[1] == found[3]
+
+
+LEAVING = """
+import sys
+from core.models.served import ServedEncoder
+def cancel(asked=[]):
+    asked.append(1)
+    if len(asked) > 3:
+        raise SystemExit(7)
+ServedEncoder(sys.argv[1], "m", "served").encode(["a"], cancel)
+"""
+
+
+def test_the_end_of_the_process_does_not_wait_for_a_server():
+    answered = threading.Event()
+    with serving(lambda handler, body: answered.wait(30)) as (url, _):
+        ended = subprocess.run([sys.executable, "-c", LEAVING, url], cwd=ROOT, timeout=25)
+        assert ended.returncode == 7 and not answered.is_set()
+        answered.set()
