@@ -97,7 +97,9 @@ class Bench:
             if do == "choose":
                 self._choose(message)
             elif do in ("undo", "redo"):
+                before = self.draft
                 self.history = self.history.undo() if do == "undo" else self.history.redo()
+                self._look_at_change(before)
             elif do == "as-text":
                 self.as_text = bool(message.get("on"))
             elif do == "text":
@@ -108,6 +110,14 @@ class Bench:
             key, name = message.get("key"), str(message.get("name", ""))
             typed = str(message.get("text", message.get("value", "")))[:LONGEST]
             self.trouble = Trouble(str(error), key if do == "set" and type(key) is int else None, name, typed)
+
+    def _look_at_change(self, before: Draft) -> None:
+        """Choose what came back, or the place of what is not there any more."""
+        now, then = ({brick.key for brick in draft.each()} for draft in (self.draft, before))
+        if now - then:
+            self.picked = min(now - then)
+        elif then - now:
+            self.picked = place_of(before, min(then - now))
 
     def _choose(self, message: Mapping[str, Any]) -> None:
         key, slot = message.get("key"), message.get("slot")

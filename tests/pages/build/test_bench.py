@@ -59,6 +59,16 @@ def test_what_was_put_is_chosen_and_what_was_taken_leaves_its_place():
     assert one.chosen == Slot(0)  # it is not there any more: before the first brick that lacks something
 
 
+def test_undo_and_redo_look_at_what_they_change():
+    one = bench()
+    hear(one, {"do": "duplicate", "key": 2}, {"do": "choose", "key": 1}, {"do": "undo"})
+    assert one.chosen == Slot(2)
+    hear(one, {"do": "redo"})
+    assert one.chosen == 5
+    hear(one, {"do": "remove", "key": 1}, {"do": "undo"})
+    assert one.chosen == 1
+
+
 def test_a_line_that_lacks_something_is_kept_and_cannot_be_run():
     one = bench()
     hear(one, {"do": "remove", "key": 1})
