@@ -62,9 +62,7 @@ class BenchView {
     this.palette = new Palette(this);
     this.form = new BrickForm(this);
     this.panels = el("div", "panels", this.palette.element, this.form.element);
-    this.announced = el("p", "sr-only");
-    this.announced.setAttribute("aria-live", "polite");
-    this.element = el("div", "hk", this.tools, this.textBox, this.trouble, this.line, this.panels, this.announced);
+    this.element = el("div", "hk", this.tools, this.textBox, this.trouble, this.line, this.panels);
     this.element.addEventListener("keydown", (event) => this.key(event));
     this.element.addEventListener("click", (event) => {
       if (event.detail > 1 && event.target.closest(".entry, .mini")) event.stopPropagation(); // of a double click, what came under the pointer
@@ -158,10 +156,6 @@ class BenchView {
 
   takeText() {
     this.edit({ do: "text", text: this.text.value });
-  }
-
-  announce(text) {
-    this.announced.textContent = text;
   }
 
   key(event) {

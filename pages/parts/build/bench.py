@@ -12,7 +12,7 @@ from core.drafts.fits import usual_slot
 from core.drafts.slots import place_of, row_at, slot_of
 from core.drafts.text import parse_draft
 from core.errors import BadParameter
-from core.operators.base import Line, Operator
+from core.operators.base import Line
 from core.parameters import Parameter, parameters
 
 LONGEST = 20_000  # letters of a text that is read as a line
@@ -69,13 +69,6 @@ class Bench:
         """Take over the line that a text writes, which need not be complete. Raises BadParameter where it is none."""
         self._then(parse_draft(text[:LONGEST]))
         self.picked = None
-
-    def put(self, key: int, operator: Operator) -> None:
-        """Give a brick the parameters of an operator of its class."""
-        draft = self.draft
-        for parameter in parameters(type(operator)):
-            draft = edit(draft, Set(key, parameter.name, getattr(operator, parameter.name)))
-        self._then(draft)
 
     def hear(self, message: Mapping[str, Any], check: Check) -> bool:
         """Do the edits of a message that were not done yet; whether there was one. `check` raises for a model that is not known."""

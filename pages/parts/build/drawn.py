@@ -216,13 +216,10 @@ def stage_of(name: str) -> str:
 def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
     """For each operator the slots that it may be dragged into, and the bricks that it may replace; found once for operators alike."""
     found: dict[Any, dict[str, list[Any]]] = {}
-    return {
-        name: found.setdefault(alike, {})
-        or found[alike].update(slots=[str(slot) for slot in slots_for(draft, name)], bricks=list(bricks_for(draft, name)))
-        or found[alike]
-        for name in names
-        for alike in [_alike(name)]
-    }
+    for name in names:
+        if (alike := _alike(name)) not in found:
+            found[alike] = {"slots": [str(slot) for slot in slots_for(draft, name)], "bricks": list(bricks_for(draft, name))}
+    return {name: found[_alike(name)] for name in names}
 
 
 @cache
