@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from itertools import zip_longest
 from typing import Any
 
 from core.commands.terminal import FAILED, OK, bar, watch
 from core.comparison.timing import besides, cost
+from core.diagnosis.without import Beside, beside, together
 from core.errors import shorten
+from core.graph.edits import Edit
 from core.instances.catalogue import catalogue, find, one_for
 from core.operators.asking import UNASKED
 from core.results import comparison_dict
@@ -43,6 +47,13 @@ def add(commands) -> None:
     ask.add_argument(
         "--graph", default="metaqa", metavar="NAME", help="a graph's name, or a folder that holds a built one (default: metaqa)"
     )
+    ask.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="ask again without this entity, or this document of a corpus, and say what changed; repeat for more",
+    )
     ask.add_argument("--seed", type=int, default=0)
     ask.add_argument("--no-llm", action="store_true", help="do not ask a language model for the answer")
     ask.add_argument("--json", action="store_true", help="print one JSON object")
@@ -57,12 +68,26 @@ def run(options) -> int:
     chosen = [one_for(find(spec, known), source, known) for spec in options.instance or USUAL[source.kind]]
     job = engine.compare(ask, chosen)
     watch(job)
+    if options.without:
+        before, ask = job.comparison, _without(ask, options.without, engine)
+        job = engine.compare(ask, chosen)
+        watch(job)
     result = comparison_dict(job.comparison)
+    found = beside(before, job.comparison) if options.without else []
+    if options.without:
+        lanes = [None if one is None else asdict(one) for one in found]
+        result["without"] = {"names": options.without, "text": together(job.comparison, found), "lanes": lanes}
     if options.json:
         print(json.dumps(result, ensure_ascii=False, indent=2))
     else:
-        _print(result, job.comparison)
+        _print(result, job.comparison, found)
     return FAILED if job.error or any(lane["error"] for lane in result["lanes"]) else OK
+
+
+def _without(ask: Ask, names: Sequence[str], engine) -> Ask:
+    """The same question to the same source without the documents or entities of these names. Raises BadInput."""
+    edits = tuple(Edit("passage" if name in ask.source else "node", (name,)) for name in names)
+    return replace(ask.source, edits=edits).open(engine).ask(ask.question, ask.seed, ask.reader, ask.model)
 
 
 def _asked(source: Source, options, engine) -> Ask:
@@ -76,12 +101,16 @@ def _asked(source: Source, options, engine) -> Ask:
     return opened.ask(question, options.seed, model=not options.no_llm)
 
 
-def _print(result: dict, comparison) -> None:
+def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> None:
     print(result["question"])
+    if "without" in result:
+        print(f"without {', '.join(result['without']['names'])}: {result['without']['text']}")
     if result["entities"]:
         print("starts from", ", ".join(result["entities"]))
-    for lane, answered in zip(comparison.lanes, result["lanes"]):
+    for lane, answered, one in zip_longest(comparison.lanes, result["lanes"], changed):
         print(f"\n{lane.instance.name}  {lane.instance.line.words()}")
+        if one is not None:
+            print(f"  against before: {one.text}")
         if answered["error"]:
             print(f"  failed: {answered['error']}")
             continue

@@ -60,6 +60,18 @@ def test_ask_prints_one_object(movies, capsys):
     assert result["lanes"][0]["reader_answers"] and "Inception" not in result["lanes"][0]["reader_answers"]
 
 
+def test_what_is_taken_away_is_said_beside_what_was_answered_before(movies, capsys):
+    line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+    asked = ("ask", QUESTION, "--instance", line, "--no-llm", "--without", "Christopher Nolan")
+    code, out, _ = told(capsys, *asked, "--json")
+    result = json.loads(out)
+    (lane,) = result["without"]["lanes"]
+    assert code == OK and lane["read"] and "Christopher Nolan" in lane["lost"] and "stood on it" in result["without"]["text"]
+    assert "Christopher Nolan" not in result["lanes"][0]["reader_answers"]
+    code, out, _ = told(capsys, *asked)
+    assert code == OK and "without Christopher Nolan: " in out and "  against before: No longer says Christopher Nolan" in out
+
+
 def test_entities_can_be_named(movies, capsys):
     code, out, _ = told(
         capsys, "ask", "which films", "--entity", "Christopher Nolan", "--entity", "Inception", "--instance", "lego-1", "--no-llm", "--json"
