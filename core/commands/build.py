@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 EPILOG = """A file of up to 128 MB of text is read at once, some 10 MB a second: after a kill the same command starts over. A larger one, or
-one with --memory, is built in steps: after a kill the same command goes on where it stopped."""
+one with --memory, is built in steps: after a kill the same command continues where it stopped."""
 
 
 def add(commands) -> None:
@@ -26,7 +26,7 @@ def add(commands) -> None:
     build.add_argument("--out", required=True, metavar="DIR")
     build.add_argument("--name", help="the graph's name (default: that of the folder)")
     build.add_argument("--direction", choices=("out", "in", "both"), default="both", help="the way searches run by default")
-    build.add_argument("--format", default=AUTO, help=f"{format_list()}; {AUTO} goes by the file's name and first lines")
+    build.add_argument("--format", default=AUTO, help=f"{format_list()}; {AUTO} decides by the file's name and first lines")
     build.add_argument(
         "--columns", metavar="1,2,3", help="the columns of head, relation and tail, from 1, where lines of text hold more than three"
     )
@@ -35,7 +35,7 @@ def add(commands) -> None:
     )
     build.add_argument("--memory", metavar="2GiB", help="how much a large build may take (default: a quarter of the machine's)")
     build.add_argument("--skip-bad", action="store_true", help="leave out lines that are no triples and say which, instead of stopping")
-    build.add_argument("--integers", action="store_true", help="nodes and relations are numbers, kept as they stand; no names are stored")
+    build.add_argument("--integers", action="store_true", help="nodes and relations are numbers, as they are; no names are stored")
     build.add_argument(
         "--drop-relations", metavar="PATTERN,...", default="", help="leave out relations by prefix (common.*), keyword (*sameAs*) or name"
     )

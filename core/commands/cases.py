@@ -43,7 +43,7 @@ def add(commands) -> None:
     study.add_argument("--out", required=True, metavar="FILE")
     study.set_defaults(run=_study)
 
-    demo = parts.add_parser("demo", help="make comparisons that ship, such as those that the first page opens with, anew")
+    demo = parts.add_parser("demo", help="make comparisons that ship again, such as those that the first page opens with")
     demo.add_argument("--list", default=DEMO, metavar="NAME", help="a list in data/cases (default: demo)")
     demo.add_argument("--out", required=True, metavar="FILE")
     demo.set_defaults(run=_demo)

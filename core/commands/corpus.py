@@ -116,8 +116,8 @@ def _add_write_questions(parts) -> None:
     written = parts.add_parser(
         "write-questions",
         help="let a language model write questions that ask for an overview of a corpus",
-        description="Five users, five tasks of each, five questions to each task, from what the corpus is about; kept as a question set.",
-        epilog="Every reply is kept: the same command goes on where it stopped, and asks nobody where all is written.",
+        description="Five users, five tasks of each, five questions to each task, from what the corpus is about; saved as a question set.",
+        epilog="Every reply is saved: the same command continues where it stopped, and asks nobody where all is written.",
     )
     written.add_argument("name", metavar="NAME", help="the corpus")
     written.add_argument("--users", type=int, default=usual.users, metavar="N")
@@ -144,5 +144,5 @@ def _write_questions(options) -> int:
         print(f"  {question.text}")
     if len(written.questions) > PRINTED:
         print(f"  and {len(written.questions) - PRINTED:,} more")
-    print(f"{len(written.questions):,} questions of {corpus.name} are kept as {set_name}")
+    print(f"{len(written.questions):,} questions of {corpus.name} are saved as {set_name}")
     return OK

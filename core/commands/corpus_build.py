@@ -24,8 +24,8 @@ def add_parts(parts) -> None:
     made = parts.add_parser(
         "build",
         help="make a graph of a corpus",
-        description="Make a graph of a corpus. What each chunk told is kept as it comes; after Ctrl-C or a crash the same command goes on "
-        "from there, and after a change of the documents only what depends on it is made anew.",
+        description="Make a graph of a corpus. What was read in each chunk is saved as it comes; after Ctrl-C or a crash the same command "
+        "continues from there, and after a change of the documents only what depends on it is made again.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
     made.add_argument("--graph", default="rkg", metavar="KIND", help=f"{', '.join(KINDS)}; or a line of building operators (default: rkg)")
@@ -34,7 +34,7 @@ def add_parts(parts) -> None:
         default="",
         choices=("", *EXTRACTORS),
         metavar="WHO",
-        help="llm: a language model; described: names by a parser, told of by a language model; noun-phrases: without one; "
+        help="llm: a language model; described: names by a parser, described by a language model; noun-phrases: without one; "
         "for links: given, nearest, terms",
     )
     made.add_argument(
@@ -49,9 +49,9 @@ def add_parts(parts) -> None:
     ships = parts.add_parser(
         "replies",
         help="write what graphs stand on into a file that ships",
-        description="Write the replies that these builds stand on, and what each chunk told, into a file that says which model made them, "
-        f"how long that took and how much could not be read. As data/NAME/{NAME} it ships with the corpus: the graphs then open without "
-        f"the model. Of builds by noun phrases it is what the parser told, to ship as data/NAME/{FACTS}.",
+        description="Write the replies that these builds need, and what was read in each chunk, into a file that says which model made "
+        f"them, how long that took and how much could not be read. As data/NAME/{NAME} it ships with the corpus: the graphs then open without "
+        f"the model. Of builds by noun phrases it is what the parser found, to ship as data/NAME/{FACTS}.",
     )
     ships.add_argument("name", metavar="NAME", help="the corpus")
     ships.add_argument("builds", nargs="+", metavar="BUILD", help="the builds, as status lists them")

@@ -21,7 +21,7 @@ from core.runtime.jobs import Job, Jobs
 
 ENCODER = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path texts (for No. 18), triples (No. 12)
 and relation names (No. 5), by multiple-negatives ranking. A positive is what reaches a known answer along the chain of relations that
-agrees best with the known answers; it is told from those of the other questions in the batch and, in the preset cpu, from three other
+agrees best with the known answers; negatives are those of the other questions in the batch and, in the preset cpu, three other
 candidates of its own question. The result is served as encoder-finetuned at once."""
 LLM = """Trains low-rank adapters (LoRA) on a causal language model with the very prompts by which language models choose paths (No. 20),
 triples (No. 14) and relations (No. 7) from numbered lists, and plan relations (RoG); the right reply names what reaches a known answer. The
@@ -31,11 +31,11 @@ tokens are LEGO-GraphRAG v1's. It needs a base model's weights, none of which co
 TRIPLES = """Trains SubgraphRAG's scorer: a small network over the vectors of question, head, relation and tail and over where both ends
 lie, which learns to tell the triples on shortest ways from a question's entities to its answers from the others around it. The row
 subgraph-rag reads the result at once, in the place of the one that ships. It needs the encoder only; some minutes on two quiet cores."""
-RESUMES = """Everything is kept as it goes: after an interrupt or a kill the same command resumes. MetaQA's training questions are not
+RESUMES = """Everything is saved on the way: after an interrupt or a kill the same command resumes. MetaQA's training questions are not
 shipped; the default trains on its development questions, holds some of them out to choose when to stop, and reports on test questions,
 none of which is ever trained on. Of a set without a test part a fifth of the questions are left for the report. HOPSCOPE_THREADS is how
 many threads are used."""
-PRESET = """cpu: batches of 32, two epochs, positives drawn anew, three hard negatives; minutes on two quiet cores. paper: batches of
+PRESET = """cpu: batches of 32, two epochs, positives drawn again, three hard negatives; minutes on two quiet cores. paper: batches of
 1,024, ten epochs, the first positive only, no hard negatives, as LEGO-GraphRAG's code has it; hours without a graphics card"""
 
 
@@ -83,7 +83,7 @@ def _common(parser, questions: str, report: bool = True) -> None:
     parser.add_argument("--questions", default=questions, metavar="N", help=f"questions drawn from each set, or all (default: {questions})")
     parser.add_argument("--held-out", type=_whole, default=20, metavar="N", help="of them to choose when to stop (default: 20)")
     parser.add_argument("--seed", type=_whole0, default=0, metavar="N", help="of every draw (default: 0)")
-    parser.add_argument("--again", action="store_true", help="train anew, also where the same training was done or begun")
+    parser.add_argument("--again", action="store_true", help="train again, also where the same training was done or begun")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     if not report:
         return
@@ -178,7 +178,7 @@ def _print_training(training: dict) -> None:
     if examples < asked:
         print("From the others no retrieved path ends in a known answer, or none misses all of them.")
     for step, loss, figure in training["looks"]:
-        mark = "  ← kept" if step == training["best_step"] else ""
+        mark = "  ← saved" if step == training["best_step"] else ""
         print(f"  step {step:>5,}  {'' if loss is None else f'loss {loss:.3f}':10}  held-out {figure:.3f}{mark}")
 
 

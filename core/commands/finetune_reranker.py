@@ -12,12 +12,12 @@ from core.finetune.reranker import RerankerSettings
 from core.finetune.reranker_run import CORPORA, RERANKER, Lessons, reranker, ship
 from core.runtime.jobs import Job, Jobs
 
-ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give one number, and the text that the question
-rests on is told from others that share its words (BM25) by the cross-entropy over the group. It learns from one half of the questions of
-SciFact and HotpotQA, from titles of their documents asked of the texts, and from paths of MetaQA's development questions; the other half of
-the questions, which it is never trained on, measures it. It is served as reranker-finetuned only if it ranks those better than late
-interaction; the figures of both lie beside it. About an hour on two cores; HOPSCOPE_THREADS tells how many threads are used. After an
-interrupt or a kill the same command goes on where it was."""
+ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give one number, which sets the text that the
+question rests on above others that share its words (BM25), by the cross-entropy over the group. It learns from one half of the questions
+of SciFact and HotpotQA, from titles of their documents asked of the texts, and from paths of MetaQA's development questions; the other
+half of the questions, which it is never trained on, measures it. It is served as reranker-finetuned only if it ranks those better than
+late interaction; the figures of both lie beside it. About an hour on two cores; HOPSCOPE_THREADS says how many threads are used. After an
+interrupt or a kill the same command continues where it was."""
 
 
 def add(trainings) -> None:
@@ -31,7 +31,7 @@ def add(trainings) -> None:
     parser.add_argument("--epochs", type=_number, default=3, metavar="N", help="how often each question is seen (default: 3)")
     parser.add_argument("--tokens", type=_number, default=192, metavar="N", help="of a question and a text that are read (default: 192)")
     parser.add_argument("--seed", type=_number, default=0, metavar="N", help="of every draw (default: 0)")
-    parser.add_argument("--again", action="store_true", help="train anew, also where the same training was done or begun")
+    parser.add_argument("--again", action="store_true", help="train again, also where the same training was done or begun")
     parser.add_argument("--ship", default="", metavar="FOLDER", help="write the trained one as small as it ships, and measure that")
     parser.add_argument("--rank", type=_number, default=32, metavar="N", help="of the matrices of --ship: more is larger (default: 32)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -71,7 +71,7 @@ def _figures(record: dict[str, Any]) -> None:
 
 def _print(record: dict[str, Any]) -> None:
     _figures(record)
-    verdict = "it is served" if record["kept"] else "it is no better than late interaction, so it is not kept"
+    verdict = "it is served" if record["kept"] else "it is no better than late interaction, so it is not saved"
     print(f"{RERANKER}: {verdict}")
 
 

@@ -24,18 +24,18 @@ def add(commands) -> None:
         "vectors",
         help="encode the names of a graph's entities, or its triples",
         description="Encode the names of a graph's entities, or its triples, and make them searchable (for lego-12-vectors and its "
-        "neighbours); of a graph made of documents also chunks, relations and communities. Every block is kept as it is done; after "
-        "Ctrl-C or a crash the same command goes on from there. What an earlier content of the graph had is not encoded again.",
+        "neighbours); of a graph made of documents also chunks, relations and communities. Every block is saved as it is done; after "
+        "Ctrl-C or a crash the same command continues from there. What an earlier content of the graph had is not encoded again.",
     )
     vectors.add_argument("--of", choices=get_args(Of), default="nodes", help="what is encoded (default: nodes)")
     vectors.add_argument("--model", default="encoder", metavar="NAME", help="the role or name of the encoder (default: encoder)")
-    vectors.add_argument("--limit", type=int, metavar="N", help="encode up to N (default: 1,000,000); what more would cost is told")
+    vectors.add_argument("--limit", type=int, metavar="N", help="encode up to N (default: 1,000,000); says what more would cost")
     add_workers(vectors)
     walks = parts.add_parser(
         "walks",
         help="encode the walks of a graph's nodes",
-        description="Encode the walks of each node, put into words (for walk-retrieve-bfs and its neighbours). Every block is kept as it "
-        "is done; after Ctrl-C the same command goes on from there. A node whose walks are what they were is not encoded again.",
+        description="Encode the walks of each node, put into words (for walk-retrieve-bfs and its neighbours). Every block is saved as it "
+        "is done; after Ctrl-C the same command continues from there. A node whose walks are what they were is not encoded again.",
     )
     walks.add_argument("--strategy", choices=STRATEGIES, default="breadth-first", help="how walks are found (default: breadth-first)")
     walks.add_argument("--walks", type=int, default=60, metavar="N", help="walks of a node (default: 60)")

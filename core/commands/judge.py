@@ -15,7 +15,7 @@ from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Store, evaluations_file
 
-EPILOG = """Both orders of every pair are asked, and every reply is kept: the same command goes on where it stopped. The exit code is 1
+EPILOG = """Both orders of every pair are asked, and every reply is saved: the same command continues where it stopped. The exit code is 1
 where no reply could be read."""
 
 

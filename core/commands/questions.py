@@ -47,7 +47,7 @@ def run(options) -> int:
     how = {"format": options.format, "columns": options.columns, "graphs": graphs}
     known = keep_set(Path(options.file), options.name, options.title, options.graph, **how)
     found = known.questions()
-    print(f"{len(found):,} questions of {options.graph} are kept as {known.name}")
+    print(f"{len(found):,} questions of {options.graph} are saved as {known.name}")
     with bar("Opening the graph") as advanced:
         if options.own_graphs:
             misfit = own_fit(known, found).words("graphs of their own")
@@ -60,7 +60,7 @@ def run(options) -> int:
 def print_brought(brought: BroughtQuestions) -> None:
     """Say how many questions a corpus was given, and what of them does not fit."""
     print(
-        f"{brought.number:,} questions of {brought.corpus.name} are kept as {brought.set}: {brought.answered:,} with answers, "
+        f"{brought.number:,} questions of {brought.corpus.name} are saved as {brought.set}: {brought.answered:,} with answers, "
         f"{brought.gold:,} with gold documents"
     )
     warn(brought.notes)

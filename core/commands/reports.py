@@ -18,7 +18,7 @@ def add(commands) -> None:
         "reports",
         help="write community reports ahead (for lego-grag-m)",
         description="Write the reports of communities that are not written yet: of named entities, of the entities of a question set, "
-        "or of all. Ctrl-C stops; what was written stays, and the same command goes on from there.",
+        "or of all. Ctrl-C stops; what was written stays, and the same command continues from there.",
     )
     reports.add_argument("--entity", action="append", default=[], metavar="NAME", help="of this entity's community; repeat for more")
     reports.add_argument("--set", metavar="NAME", help="of the entities in this question set")

@@ -25,7 +25,10 @@ def told(capsys, *arguments: str) -> tuple[int, str, str]:
     return code, out.out, out.err
 
 
-@pytest.mark.parametrize("command", ["evaluate", "search"])
+LONG = ["ask", "build", "cases", "corpus", "evaluate", "finetune", "index", "judge", "models", "questions", "reports", "search"]
+
+
+@pytest.mark.parametrize("command", LONG)
 def test_the_help_of_long_commands_is_in_plain_words(capsys, command):
     with pytest.raises(SystemExit):
         main([command, "--help"])

@@ -31,7 +31,7 @@ def told(tmp_path, monkeypatch, capsys):
 def test_a_file_is_kept_and_what_does_not_fit_is_told(told, capsys):
     text = "question,answers,entities\nwho directed One,Ann,One\nwho directed Nine,Ann,Nine\n"
     code, out, err = told(text, "--title", "Directors")
-    assert (code, out) == (OK, "2 questions of mine are kept as my-set\n")
+    assert (code, out) == (OK, "2 questions of mine are saved as my-set\n")
     assert err == "hopscope: Of 2 questions on mine, 1 names an entity that is not in the graph, such as “Nine”.\n"
     assert datasets()["mine"].sets["my-set"].title == "Directors"
     assert main(["evaluate", "--set", "my-set", "--instances", "EgoNetwork() >> ShortestPaths()", "--no-llm", "--json"]) == OK
@@ -67,7 +67,7 @@ def test_questions_of_a_corpus_are_kept_by_the_same_command(told, tmp_path, caps
     (tmp_path / "asked.csv").write_text("question,answers,gold,remark\nWhich?,Turku,Turku,x\n")
     assert main(["questions", str(tmp_path / "asked.csv"), "--corpus", "towns", "--name", "asked"]) == OK
     out = capsys.readouterr()
-    assert out.out == "1 questions of towns are kept as asked: 1 with answers, 1 with gold documents\n"
+    assert out.out == "1 questions of towns are saved as asked: 1 with answers, 1 with gold documents\n"
     assert out.err == "hopscope: Not read in asked.csv: “remark”.\n" and open_corpus("towns").questions("asked")[0].gold == ("a.txt",)
     for more, sentence in (
         (["--corpus", "towns", "--own-graphs"], "leave out --own-graphs"),

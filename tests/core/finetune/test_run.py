@@ -127,4 +127,4 @@ def test_the_command_prints_what_was_trained(house, monkeypatch, capsys):
     assert told["report"] == [] and told["training"]["split"]["sets"] == house.split.sets
     assert main(arguments) == OK
     out = capsys.readouterr().out
-    assert out.startswith(f"Trained on {told['training']['examples']} of 13 questions of") and "← kept" in out
+    assert out.startswith(f"Trained on {told['training']['examples']} of 13 questions of") and "← saved" in out

@@ -177,7 +177,7 @@ def test_on_the_command_line(corpus, capsys):
     told = ["corpus", "write-questions", "carols", "--users", "2", "--tasks", "1", "--questions", "2"]
     assert main(told, lambda: engine) == OK
     out = capsys.readouterr().out
-    assert "4 questions of carols are kept as carols-abstract" in out and "About: It is about a miser." in out
+    assert "4 questions of carols are saved as carols-abstract" in out and "About: It is about a miser." in out
     assert main(["corpus", "write-questions", "nowhere"], lambda: engine) == WRONG
     line = "BuiltGraph() >> SparseChunks(keep=1) >> AnswerFromTables()"
     assert main(["evaluate", "--set", "carols-abstract", "--instances", line, "--no-llm"], lambda: engine) == OK
