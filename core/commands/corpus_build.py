@@ -50,8 +50,8 @@ def add_parts(parts) -> None:
         "replies",
         help="write what graphs stand on into a file that ships",
         description="Write the replies that these builds need, and what was read in each chunk, into a file that says which model made "
-        f"them, how long that took and how much could not be read. As data/NAME/{NAME} it ships with the corpus: the graphs then open without "
-        f"the model. Of builds by noun phrases it is what the parser found, to ship as data/NAME/{FACTS}.",
+        f"them, how long that took and how much could not be read. As data/NAME/{NAME} it ships with the corpus: the graphs then open "
+        f"without the model. Of builds by noun phrases it is what the parser found, to ship as data/NAME/{FACTS}.",
     )
     ships.add_argument("name", metavar="NAME", help="the corpus")
     ships.add_argument("builds", nargs="+", metavar="BUILD", help="the builds, as status lists them")
