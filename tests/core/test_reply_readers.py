@@ -191,12 +191,12 @@ READERS = {
     "models.rating": [line("ThinkOnGraph(depth=2, exhausted='facts', direction='out')")],
     "models.llm_chooser": [line(f"{FROM_A} >> Rank(model='choose', keep=1)")],
     "operators.stop": [lambda one: sufficient(one.chat, Task("q"), ["A -> r1 -> C"])[::2]],
-    "operators.texts.generate": [line("SparseChunks(keep=1) >> AnswerFromTables()", story)],
-    "operators.texts.passages": [line("SparseChunks(keep=1) >> AnswerFromPassages(form='thought')", story)],
-    "operators.texts.reasoning": [
+    "operators.texts.answer.generate": [line("SparseChunks(keep=1) >> AnswerFromTables()", story)],
+    "operators.texts.answer.passages": [line("SparseChunks(keep=1) >> AnswerFromPassages(form='thought')", story)],
+    "operators.texts.answer.reasoning": [
         line("NamesInQuestion() >> LinkNames() >> KhopPaths() >> AnswerFromEvidence()", story, "Tim and Scrooge")
     ],
-    "operators.texts.points": [line("SparseChunks(keep=2) >> Points() >> AnswerFromPoints()", story)],
+    "operators.texts.answer.points": [line("SparseChunks(keep=2) >> Points() >> AnswerFromPoints()", story)],
     "operators.texts.thought": [line("SparseChunks(keep=1) >> NextThought()", story)],
     "operators.texts.missing": [line("SparseChunks(keep=1) >> MissingEvidence()", passages, "Scrooge")],
     "operators.texts.question": [line(f"{name}(by='choose')", story) for name in ("NamesInQuestion", "ExtractKeywords")],
@@ -208,10 +208,10 @@ READERS = {
     "evaluation.questions.writing": [questions],
     "indexes.verbalised_walks": [walks],
     "indexes.reports": [communities],
-    "builds.language_model": [extracted(LanguageModelExtraction(schema=schema, gleaning=0)) for schema in ("kg", "tkg", "rkg")],
-    "builds.described_names": [extracted(DescribedNames())],
-    "builds.reports": [reports],
-    "builds.summaries": [
+    "builds.extract.language_model": [extracted(LanguageModelExtraction(schema=schema, gleaning=0)) for schema in ("kg", "tkg", "rkg")],
+    "builds.extract.described_names": [extracted(DescribedNames())],
+    "builds.group.reports": [reports],
+    "builds.group.summaries": [
         lambda one: summed_up(["One.", "Two."], 20, "answer", BuildContext(one.models)),
         lambda one: description_by_model("Ann", ["A cook.", "Of Rome."], 20, "answer", BuildContext(one.models)),
     ],

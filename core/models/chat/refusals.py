@@ -29,11 +29,9 @@ class Part:
     without: Callable[[Body], Body]
 
 
-def _key(name: str, words: str) -> Part:
+def _key(name: str, words: re.Pattern[str]) -> Part:
     """A part that is one key of the body and can be left out."""
-    return Part(
-        name, re.compile(words, re.IGNORECASE), lambda body: name in body, lambda body: {k: v for k, v in body.items() if k != name}
-    )
+    return Part(name, words, lambda body: name in body, lambda body: {k: v for k, v in body.items() if k != name})
 
 
 def _renamed(body: Body) -> Body:
@@ -57,15 +55,24 @@ def _without_system(body: Body) -> Body:
     return body | {"messages": others}
 
 
-SYSTEM = r"system (?:role|message|prompt|instruction)|developer instruction|roles?\b.*\b(?:system|alternate)|\bsystem\b.*\brole"
+FORMAT = re.compile(r"response_format|json_schema|schema|structured|grammar|guided|json mode", re.IGNORECASE)
+STREAM_OPTIONS = re.compile(r"stream_options|include_usage", re.IGNORECASE)
+SEED = re.compile(r"\bseed\b", re.IGNORECASE)
+TEMPERATURE = re.compile(r"temperature", re.IGNORECASE)
+MAX_TOKENS = re.compile(r"max_tokens", re.IGNORECASE)
+MAX_COMPLETION_TOKENS = re.compile(r"max_completion_tokens", re.IGNORECASE)
+SYSTEM = re.compile(
+    r"system (?:role|message|prompt|instruction)|developer instruction|roles?\b.{0,80}\b(?:system|alternate)|\bsystem\b.{0,80}\brole",
+    re.IGNORECASE,
+)
 PARTS = (
-    _key("response_format", r"response_format|json_schema|schema|structured|grammar|guided|json mode"),
-    _key("stream_options", r"stream_options|include_usage"),
-    _key("seed", r"\bseed\b"),
-    _key("temperature", r"temperature"),
-    Part("max_tokens", re.compile(r"max_tokens", re.IGNORECASE), lambda body: "max_tokens" in body, _renamed),
-    Part("system role", re.compile(SYSTEM, re.IGNORECASE), _has_system, _without_system),
-    _key("max_completion_tokens", r"max_completion_tokens"),
+    _key("response_format", FORMAT),
+    _key("stream_options", STREAM_OPTIONS),
+    _key("seed", SEED),
+    _key("temperature", TEMPERATURE),
+    Part("max_tokens", MAX_TOKENS, lambda body: "max_tokens" in body, _renamed),
+    Part("system role", SYSTEM, _has_system, _without_system),
+    _key("max_completion_tokens", MAX_COMPLETION_TOKENS),
 )
 
 
