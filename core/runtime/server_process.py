@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import re
 import signal
@@ -51,6 +50,8 @@ class ServerProcess:
         """Whether it runs and answers that it is well."""
         if not self.running:
             return False
+        import http.client  # brings ssl and more
+
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER)
         try:
             connection.request("GET", self._health)

@@ -8,7 +8,6 @@ import secrets
 import shutil
 import sys
 import threading
-import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -228,6 +227,8 @@ class VLLMChat(OpenAIChat):
 def _post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
     """What the server answers on a path beside /v1."""
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {endpoint.key}"}
+    import urllib.request  # brings ssl and more
+
     request = urllib.request.Request(endpoint.url.removesuffix("/v1") + path, json.dumps(body).encode(), headers)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(request, timeout=30) as answer:
