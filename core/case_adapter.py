@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.cases.feedback import Rating
 from core.cases.finished import Finished, FinishedLane
@@ -13,6 +13,7 @@ from core.diagnosis.funnel import saved_alive
 from core.diagnosis.matching import match
 from core.engine import Comparison, Lane
 from core.environment import Environment
+from core.graph.edits import Edit
 from core.models.base import NoModels
 from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.sources import Ask, CorpusSource, GraphSource
@@ -38,13 +39,15 @@ def finished(comparison: Comparison) -> Finished:
     ask = comparison.ask
     lanes = tuple(_lane(comparison, lane) for lane in comparison.lanes)
     corpus = ask.source.name if ask.source.documents else ""
-    return Finished(ask.source.graph, ask.question, ask.seeds, lanes, ask.seed, ask.reader, ask.model, corpus)
+    edits = tuple(edit.written() for edit in ask.source.edits)
+    return Finished(ask.source.graph, ask.question, ask.seeds, lanes, ask.seed, ask.reader, ask.model, corpus, edits)
 
 
 def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
     """A comparison that screens, reports and exports take like one that has just ended; `corpus` is the one asked, where it is here."""
     graph = finished.graph
     source = CorpusSource(finished.corpus, graph, corpus) if finished.corpus else GraphSource.of(graph)
+    source = replace(source, edits=tuple(map(Edit.read, finished.edits)))
     ask = Ask(source, finished.question, finished.seeds, finished.seed, finished.reader, finished.model)
     lanes = []
     for lane in finished.lanes:

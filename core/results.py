@@ -22,10 +22,12 @@ MEMBERS = 30  # of a community that are named
 
 def comparison_dict(comparison: Comparison) -> dict[str, Any]:
     """`question, entities, answers, graph, seed, lanes` as JSON can hold them; for a question to a corpus also `corpus` and `gold`, the
-    documents that the answer rests on; `aliases`, groups of names of one answer each, where the question's set tells any."""
+    documents that the answer rests on; `aliases`, groups of names of one answer each, where the question's set has any; `edits`, what was
+    taken away from what was asked, merged or renamed, where anything was."""
     ask = comparison.ask
     about: dict[str, Any] = {"corpus": ask.source.name, "gold": list(ask.question.gold)} if ask.source.documents else {}
     about |= {"aliases": [list(names) for names in ask.question.aliases]} if ask.question.aliases else {}
+    about |= {"edits": [edit.words for edit in ask.source.edits]} if ask.source.edits else {}
     return {
         "question": ask.question.text,
         "entities": list(ask.question.entities),

@@ -12,13 +12,13 @@ export class Band {
   }
 
   update() {
-    const { verdict, without } = this.board.payload;
-    setHidden(this.element, !verdict?.text);
-    if (!verdict?.text || !changed(this.memo, "verdict", [verdict, without, full(this.board), Boolean(this.board.options.onRepair)])) return;
-    const [first, rest] = firstSentence(verdict.text);
-    const pending = verdict.pending ? [" ", el("span", "pending", verdict.pending)] : [];
-    const taken = without ? [el("p", "band-text taken", el("b", "", "Without it: "), without)] : [];
-    this.element.replaceChildren(...taken, el("p", "band-text", el("b", "", first), rest, ...pending), ...repairButton(this.board, verdict.repair, verdict.repair?.lane, "repair main-repair", "in its place"));
+    const { verdict, edits, without } = this.board.payload;
+    const taken = list(edits).length ? [el("p", "band-text taken", el("b", "", `Asked ${list(edits).join(", ")}: `), without ?? "")] : [];
+    setHidden(this.element, !verdict?.text && !taken.length);
+    if (this.element.hidden || !changed(this.memo, "verdict", [verdict, edits, without, full(this.board), Boolean(this.board.options.onRepair)])) return;
+    const [first, rest] = firstSentence(verdict?.text ?? "");
+    const pending = verdict?.pending ? [" ", el("span", "pending", verdict.pending)] : [];
+    this.element.replaceChildren(...taken, el("p", "band-text", el("b", "", first), rest, ...pending), ...repairButton(this.board, verdict?.repair, verdict?.repair?.lane, "repair main-repair", "in its place"));
   }
 }
 

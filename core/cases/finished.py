@@ -34,8 +34,8 @@ class FinishedLane:
     model: str | None = None
     repair: Repair | None = None  # a change of one step that was seen to bring more
     rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on
-    graph: Any = field(default=None, metadata=BESIDE)  # the one that it stands on, where that is not the question's
-    build_title: str = field(default="", metadata={"saved": "stands"})  # of the build that made that graph
+    graph: Any = field(default=None, metadata=BESIDE)  # the lane's own, where it is not that of the question
+    build_title: str = field(default="", metadata={"saved": "stands"})  # the title of the build that made it
     saved_alive: Mapping[str, tuple[str, ...]] | None = field(default=None, metadata={"saved": "kept"})
     """Of the known answers and passages those in the corpus and in the graph."""
 
@@ -49,7 +49,8 @@ class FinishedLane:
 class Finished:
     """A comparison that has ended. `graph` may be the whole graph or an excerpt; ids are its own, or those of a lane's own graph.
 
-    `corpus` is the name of the corpus that was asked; empty for a question to a graph.
+    `corpus` is the name of the corpus that was asked; empty for a question to a graph. `edits` are what was taken away from either, merged
+    or renamed, as `Edit.written` writes them.
     """
 
     graph: Any = field(metadata=BESIDE)
@@ -60,6 +61,7 @@ class Finished:
     reader: bool = True
     model: bool = True
     corpus: str = ""
+    edits: tuple[str, ...] = ()
 
 
 def freeze_finished(finished: Finished) -> dict[str, Any]:

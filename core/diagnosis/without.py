@@ -145,7 +145,7 @@ def _chunks(graph, kind: str, items: Sequence[int]) -> list[int]:
 def _text(now: Comparison, lane: Lane, read: bool, lost: Sequence[str], new: Sequence[str], absent: Sequence[Edit], of: int) -> str:
     """A lane's sentence."""
     if len(absent) == of:
-        return f"Its graph has no {named([f'“{edit.words}”' for edit in absent])}, so nothing changed."
+        return f"Its graph has no {named([f'“{edit.name}”' for edit in absent])}, so nothing changed."
     if not lost and not new:
         return f"Same answer{_another(now, lane) if read else ', which did not rest on it'}."
     parts = [f"no longer says {_names(lost)}"] if lost else []

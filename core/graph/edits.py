@@ -28,7 +28,7 @@ class Edit:
 
     >>> from core.graph.edits import Edit
     >>> Edit.read(Edit("edge", ("A", "r0", "B")).written()).words
-    'A -> r0 -> B'
+    'without A -> r0 -> B'
     """
 
     kind: str
@@ -39,11 +39,16 @@ class Edit:
             raise BadInput(f"There is no change {shorten(str((self.kind, *self.names)), 80)} of a graph.")
 
     @property
-    def words(self) -> str:
+    def name(self) -> str:
         """What it changes, for a person."""
-        if self.kind == "edge":
-            return " -> ".join(self.names)
-        return {"merge": " = ", "rename": " → "}.get(self.kind, "").join(self.names)
+        return " -> ".join(self.names) if self.kind == "edge" else self.names[0]
+
+    @property
+    def words(self) -> str:
+        """What it does, for a person: `without Ann`, `Ann as Bea`."""
+        if self.kind in ("merge", "rename"):
+            return f"{self.names[0]} {'as' if self.kind == 'merge' else 'renamed'} {self.names[1]}"
+        return f"without {'the passage ' if self.kind == 'passage' else ''}{self.name}"
 
     def written(self) -> str:
         """Its text for addresses and files, which `read` reads."""

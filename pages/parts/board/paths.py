@@ -84,11 +84,13 @@ class Paths:
 
     def _path(self, graph, path: Path) -> Data:
         nodes, edges = self._placed(graph, path)
-        start, *names = hit_titles(graph, "node", path.nodes)
+        start, *names = titles = hit_titles(graph, "node", path.nodes)
         relations, table = [graph.relation_name(edge) for edge in path.edges], table_of(graph.name)
         steps = [start, *(part for step in zip(relations, names) for part in step)]
         words = [relation_words(relation, forward, table) for relation, forward in zip(relations, path.forward)]
-        return {"nodes": nodes, "edges": edges, "forward": list(path.forward), "steps": steps, "words": words}
+        data = {"nodes": nodes, "edges": edges, "forward": list(path.forward), "steps": steps, "words": words}
+        called = graph.names(path.nodes)
+        return data if called == titles else {**data, "names": called}  # of nodes that are chunks, which have titles
 
     def _fates(self, key: str, by_model: Sequence[bool]) -> dict[str, Data]:
         known, found = self._known[key], {}

@@ -49,6 +49,7 @@ class Board:
             "question": comparison.ask.question.text,
             "documents": view.documents,
             "verdict": {"text": verdict.text, "pending": verdict.pending, "repair": repair_data(comparison)} if verdict.text else None,
+            "edits": [edit.words for edit in comparison.ask.source.edits],
             "lanes": lanes,
             **view.whole(shared),
             **{name: shared[name] for name in ("layout", "paths", "fates")},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
@@ -93,8 +92,10 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
 
 def _edits(texts: Iterable[str]) -> Iterator[Edit]:
     for text in texts:
-        with suppress(BadInput):
+        try:
             yield Edit.read(text)
+        except BadInput:  # shown as a name that no graph has, so that nothing is left out without a word
+            yield Edit("node", (text or "?",))
 
 
 def case_link(case: Case) -> Link:

@@ -108,7 +108,7 @@ def _sliders(comparison: Comparison, lanes: list[tuple[Lane, Settings]]) -> None
     place = f"{lane.instance.id}-{hash(comparison.ask.question.text)}"
     about = "How much of what the re-ranker makes of a document is that of its neighbours; 0 is none."
     alpha = st.slider("Smoothing (alpha)", 0.0, 1.0, float(asked.rerank.alpha), 0.05, key=f"alpha-{place}", help=about)
-    about = "How much it counts where a neighbour stands in the graph; its likeness to the question counts once."
+    about = "How much the position of a neighbour in the graph counts; its likeness to the question counts once."
     beta = st.slider("Structure (beta)", 0.0, max(3.0, asked.expand.beta), float(asked.expand.beta), 0.1, key=f"beta-{place}", help=about)
     rows, beyond = again(lane, asked, alpha, beta, comparison.ask.question.gold)
     st.markdown("\n".join(_row(row) for row in rows[: min(asked.keep, FIRST)]))

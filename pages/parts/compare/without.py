@@ -8,7 +8,9 @@ from typing import Any
 import streamlit as st
 
 from core.diagnosis.without import beside, together
+from core.diagnosis.wording import sentence
 from core.engine import Comparison
+from core.errors import BadInput
 from core.graph.edits import Edit
 from core.runtime.jobs import Job
 from pages.parts.compare.asked import Shown
@@ -17,39 +19,40 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 
 WITHOUT = "without"  # the button of a node's panel and of a path
-SIGNS = {"node": "Without", "edge": "Without", "passage": "Without the passage", "merge": "As one:", "rename": "Renamed:"}
 
 
 def take_away(comparison: Comparison, pressed: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]) -> None:
     """Ask again without the node, passage or path whose button was pressed; `paths` are those of the board."""
-    found = _of_path(paths.get(pressed.get("path"))) if "path" in pressed else [_of_node(comparison, pressed["node"])]
-    session.edits = list(dict.fromkeys([*session.edits, *filter(None, found)]))
+    try:
+        found = _of_path(paths[pressed["path"]]) if "path" in pressed else [_of_node(comparison, pressed["node"])]
+    except (BadInput, KeyError):
+        st.toast("This cannot be taken away: it has no name of its own. Take a node or a passage of it.")
+        return
+    session.edits = list(dict.fromkeys([*session.edits, *found]))
     session.submit()
     st.rerun()
 
 
-def _of_node(comparison: Comparison, node: Any) -> Edit | None:
-    """The edit that takes a node of the board away: of triples by its id, of documents by its kind and name."""
+def _of_node(comparison: Comparison, node: Any) -> Edit:
+    """The edit that takes a node of the board away: of triples by its id, of documents by its kind and name. Raises BadInput for a summary
+    and a community, which come from passages."""
     if not comparison.ask.source.documents:
         return Edit("node", (comparison.graph.node_name(int(node)),))
     kind, _, name = str(node).partition(" ")
-    if kind != "chunk":
-        return Edit("node", (name,)) if kind == "node" else None
-    for graph in (lane.graph for lane in comparison.lanes):
+    if kind == "node":
+        return Edit("node", (name,))
+    for graph in (lane.graph for lane in comparison.lanes if kind == "chunk"):
         chunks = graph.columns.chunks
         row = next((row for row, id in enumerate(chunks.texts("id")) if id == name), None) if chunks is not None else None
         if row is not None:
             return Edit("passage", (chunks.text("document", row),))
-    return None
+    raise BadInput(f"{kind} {name}")
 
 
-def _of_path(path: Mapping[str, Any] | None) -> list[Edit]:
-    """The edits that take the triples of a path away, whose `steps` are names of nodes and relations by turns."""
-    if path is None:
-        return []
-    steps, found = path["steps"], []
-    for place, forward in enumerate(path["forward"]):
-        start, relation, end = steps[2 * place : 2 * place + 3]
+def _of_path(path: Mapping[str, Any]) -> list[Edit]:
+    """The edits that take the triples of a path away, whose `steps` are titles of nodes and relations by turns."""
+    relations, names, found = path["steps"][1::2], path.get("names", path["steps"][::2]), []
+    for relation, start, end, forward in zip(relations, names, names[1:], path["forward"]):
         found.append(Edit("edge", (start, relation, end) if forward else (end, relation, start)))
     return found
 
@@ -61,9 +64,8 @@ def changes() -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="edits"):
         for place, edit in enumerate(edits):
-            words = f"{SIGNS[edit.kind]} {edit.words}"
             st.button(
-                plain(words),
+                plain(sentence(edit.words)),
                 icon=":material/undo:",
                 key=f"edit-{place}",
                 help="Put it back and ask again",
@@ -90,7 +92,8 @@ def with_before(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
     if job is None or not now.ask.source.edits:
         return drawn
     found = beside(job.comparison, now)
-    text = together(now, found) if all(one is not None for one in found) else ""
+    ended = not running((job, on_screen.job))
+    text = together(now, found) if ended else ""
     shown = [None if one is None else {"text": one.text, "tone": _tone(one), "count": _count(one)} for one in found]
     lanes = [{**lane, "beside": one} for lane, one in zip(drawn["lanes"], shown)]
     return {**drawn, "lanes": lanes, "without": text or None}
