@@ -13,7 +13,7 @@ export class Band {
 
   update() {
     const { verdict, edits, without } = this.board.payload;
-    const taken = list(edits).length ? [el("p", "band-text taken", el("b", "", `Asked ${list(edits).join(", ")}: `), without ?? "")] : [];
+    const taken = list(edits).length ? [el("p", "band-text taken", el("b", "", `Asked ${list(edits).join(", ")}${without ? ":" : "."}`), " ", without ?? "")] : [];
     setHidden(this.element, !verdict?.text && !taken.length);
     if (this.element.hidden || !changed(this.memo, "verdict", [verdict, edits, without, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const [first, rest] = firstSentence(verdict?.text ?? "");

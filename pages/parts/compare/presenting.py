@@ -15,6 +15,7 @@ from pages.parts.board.component import board
 from pages.parts.compare.asked import Shown, open_case, show_case, shown
 from pages.parts.compare.drawn import drawable, news, payload
 from pages.parts.compare.permalink import MOST_LANES
+from pages.parts.compare.without import with_before
 from pages.parts.shared.scripts import ASSETS, joined
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import session
@@ -117,7 +118,7 @@ def _lanes(on_screen: Shown, repair: Callable[[Comparison, int], None]) -> None:
 
     @st.fragment(run_every=1.0 if running else None)
     def follow() -> None:
-        clicked = board({**payload(on_screen), "present": True, "most_lanes": MOST_LANES}, key="presented_board")
+        clicked = board({**with_before(payload(on_screen), on_screen), "present": True, "most_lanes": MOST_LANES}, key="presented_board")
         if clicked is not None and clicked.repair is not None:
             repair(on_screen.comparison, int(clicked.repair))
         if running and job.ended and not on_screen.comparison.repairing:
