@@ -10,7 +10,7 @@ from pathlib import Path
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
-from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.metrics.catalogue import metric
 from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.recommendation import recommendation
@@ -120,7 +120,7 @@ def _report(summary: Summary, files: dict[Path, Callable], more: list[str], as_j
     _write(files, summary)
     if as_json:
         advice = recommendation(summary)
-        data = summary_dict(summary, list(dict.fromkeys([*REPORTED, *more])))
+        data = summary_dict(summary, list(dict.fromkeys([*summary.reported, *more])))
         print(json.dumps(data | {"recommendation": advice and dataclasses.asdict(advice)}, ensure_ascii=False, indent=2))
     else:
         _print(summary, more)
@@ -173,7 +173,7 @@ def _write(files: dict[Path, Callable], summary) -> None:
 
 def _print(summary, more: list[str]) -> None:
     names = list(dict.fromkeys([*summary.defaults.table, *more]))
-    spec, table = summary.run.spec, summary.table(names)
+    spec, table, sentences = summary.run.spec, summary.table(names), [*summary.faults(), *summary.shallow(names)]
     print(f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}")
     if so_far := summary.so_far():
         print(f"Figures of what is done so far; {so_far}.")
@@ -196,7 +196,7 @@ def _print(summary, more: list[str]) -> None:
             print(f"{instance}: {counts['without_context']} questions had no triple to read and count as answered without context")
         if sentence := summary.answered(instance):
             print(f"{instance}: {sentence}")
-    for sentence in summary.faults():
+    for sentence in sentences:
         print(sentence)
     if not any(row.question.answers or row.question.gold for row in summary.rows):
         print(f"No answers and no passages are known to these questions; “judge {summary.run.id}” holds the answers against one another.")

@@ -34,6 +34,7 @@ LINKED = (
         known="gold",
         source=f"{SOURCE}; BEIR's recall_cap",
         cutoff=True,
+        over_passages=True,
     ),
     Metric(
         "ndcg",
@@ -44,6 +45,7 @@ LINKED = (
         known="gold",
         source=f"{SOURCE}; trec_eval",
         cutoff=True,
+        over_passages=True,
     ),
     Metric(
         "topological_recall",
@@ -54,6 +56,7 @@ LINKED = (
         known="gold",
         source=f"{SOURCE}, definition 7",
         cutoff=True,
+        over_passages=True,
     ),
     Metric(
         "miss_tr",
@@ -64,6 +67,7 @@ LINKED = (
         known="gold",
         source=f"{SOURCE}, corollary 1 (MissTR)",
         cutoff=True,
+        over_passages=True,
     ),
     Metric(
         "budget_recall",

@@ -40,12 +40,13 @@ PASSAGES = (
         "Gold passages retrieved",
         "Share of the passages that the answer rests on of which a chunk is among the (first k) chunks found.",
         "By the documents of the chunks that the line kept: over the first k of them, over all of them where it keeps fewer than k or "
-        "there is no cut-off, so that @10 of a line that keeps 4 is its @4. A node of a tree or a passage graph that is a chunk counts as "
-        "one. A question whose passages are not known, and an instance that seeks no chunks, are left out.",
+        "there is no cut-off; a run gives a line that never keeps k no figure at k. A node of a tree or a passage graph that is a chunk "
+        "counts as one. A question whose passages are not known, and an instance that seeks no chunks, are left out.",
         passage_recall,
         known="gold",
         source="recall at k of passages; BEIR",
         cutoff=True,
+        over_passages=True,
     ),
     Metric(
         "context_recall",
@@ -66,6 +67,7 @@ PASSAGES = (
         known="gold",
         source="precision at k of passages; trec_eval",
         cutoff=True,
+        over_passages=True,
     ),
     Metric(
         "context_precision",

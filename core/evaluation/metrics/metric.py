@@ -38,6 +38,7 @@ class Metric:
     first: str = ""  # its title over the first item alone, where that has one of its own
     known: Literal["answers", "gold"] = "answers"  # what must be known of a question for a number
     failed: float | None = None  # what a failed question has where this is no quality
+    over_passages: bool = False  # whether its cut-off is of the passages handed on, of which a line may never have so many
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
@@ -26,9 +26,9 @@ _LATEX = {
 }
 
 
-def rows_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
+def rows_csv(summary: Summary, names: Sequence[str] = ()) -> str:
     """One row a question and instance: the question, its known answers, the answer given, every metric, the error."""
-    chosen = [metric(name) for name in names]
+    names = names or summary.reported
     asked = ["question_id", "hops", "question", "entities", "known_answers"]
     head = [*METHOD, *asked, "answer", "answered_by", "answer_fault", *names, "error"]
     rows, methods = [], called(summary.run)
@@ -36,14 +36,14 @@ def rows_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
         question, outcome = row.question, row.outcome
         answer = outcome.answer if outcome else None
         about = [question.id, question.hops, question.text, "|".join(question.entities), "|".join(question.answers)]
-        values = [_number(one(outcome)) if outcome else "" for one in chosen]
+        values = [_number(metric(name)(outcome)) if outcome and not summary.lacks(row.instance, name) else "" for name in names]
         method = methods[row.instance]
         said = [answer.text, answer.by, outcome.answer_fault] if answer and outcome else ["", "", ""]
         rows.append([row.instance, method.plain, method.number, *about, *said, *values, row.error or ""])
     return _csv([head, *rows])
 
 
-def summary_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
+def summary_csv(summary: Summary, names: Sequence[str] = ()) -> str:
     """One row an instance, hop count (all of them first) and metric: mean, interval, number of questions in it, answered, failed, and how
     many there are to answer."""
     parts, methods = [("all", summary)], called(summary.run)
@@ -77,7 +77,7 @@ def latex(summary: Summary, names: Sequence[str] = ()) -> str:
     lines = [
         r"\begin{table}",
         r"  \centering",
-        rf"  \caption{{{escaped(_caption(summary))}}}",
+        rf"  \caption{{{escaped(_caption(summary, names))}}}",
         rf"  \begin{{tabular}}{{l{'r' * (len(names) + len(n))}}}",
         r"    \toprule",
         "    " + " & ".join(["Method", *n, *(escaped(metric(name).described()["title"]) for name in names)]) + r" \\",
@@ -105,14 +105,14 @@ def shown(name: str, value: float | None) -> str:
     return f"{value:.3g}" if unit == "seconds" else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
-def _caption(summary: Summary) -> str:
+def _caption(summary: Summary, names: Sequence[str]) -> str:
     spec = summary.run.spec
     drawn = (
         f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}; mean with half the 95 % bootstrap interval"
     )
     reader = [] if spec["model"] else ["no language model answered, so answers are the graph reader's"]
-    failed = [sentence.rstrip(".") for sentence in summary.failed()]
-    return "; ".join([drawn, *filter(None, [summary.so_far()]), *reader, *(["a failed question scores 0"] if failed else []), *failed])
+    failed = [*(["a failed question scores 0"] if summary.failed() else []), *summary.failed(), *summary.shallow(names)]
+    return "; ".join([drawn, *filter(None, [summary.so_far()]), *reader, *(sentence.rstrip(".") for sentence in failed)])
 
 
 def _named(one: Called) -> str:

@@ -6,7 +6,7 @@ import re
 import time
 from html import escape
 
-from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports import plots
 from core.evaluation.reports.by_budget import FIGURES, by_budget
@@ -63,7 +63,8 @@ def report_html(summary: Summary) -> str:
     from plotly.offline import get_plotlyjs
 
     run, spec, table = summary.run, summary.run.spec, summary.table()
-    names = [name for name in REPORTED if any(figures[name].n for figures in table.values())]
+    names = [name for name in summary.reported if any(figures[name].n for figures in table.values())]
+    notes = [*summary.failed(), *summary.faults(), *summary.shallow(names)]
     title = f"Evaluation {run.id}: {len(spec['instances'])} instances on {spec['set']}"
     script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
     body = [
@@ -71,7 +72,7 @@ def report_html(summary: Summary) -> str:
         _recommended(summary),
         "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of questions that gave a number; a failed one "
         "scores 0.</p>"
-        f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in [*summary.failed(), *summary.faults()])}"
+        f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in notes)}"
         f"{_figures(summary, table, names)}",
         f"<script>{script}</script>",
         f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",

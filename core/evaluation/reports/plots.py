@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.diagnosis.funnel import STAGES, TEXT_STAGES
 from core.evaluation.metrics.catalogue import metric
@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 Table = Mapping[str, Mapping[str, Estimate]]
+Drawn = TypeVar("Drawn")
+EQUAL = " =<br>"  # between the names of instances that are drawn as one
 COLOURS = ("#2f6f9f", "#d9822b", "#2e8b57", "#b0413e", "#7a5195", "#8a6d3b", "#4fa3a5", "#c2649a", "#6b7785", "#a0a83a")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon", "pentagon", "triangle-down")
+DASHES = ("solid", "dash", "dot", "dashdot")  # of lines that run over one another in parts
 LINE = "#6b7785"
+NOTE_WIDTH = 62  # letters of the line below a title
 WIDE = 20  # letters of a line of a name beside a point
 ROW, ROWS = 20, 3  # pixels of a row of the legend, and the rows that there is room for
 BELOW_TITLE = -0.3  # where a legend stands below an axis that has a title
@@ -45,10 +49,9 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
     room = _roomy([q for _, q in known.values()])
     ends = (max(c.numbers()[2] for c, _ in known.values()), room[1]) if room else None
     beside_point = positions({i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in known.items()}, spread, ends)
-    for i, (instance, name) in enumerate(called(summary.run).items()):
-        if instance not in known:
-            continue
-        c, q = known[instance]
+    names, order = called(summary.run), list(summary.instances)
+    for equal, (c, q) in alike(known).items():
+        instance, i = equal[0], order.index(equal[0])
         figure.add_scatter(
             x=[c.mean],
             y=[q.mean],
@@ -56,18 +59,18 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
             error_y=_bar(q, i),
             mode="markers+text",
             marker={**_marker(i), "size": 12 if instance in best else 9},
-            text=[beside(name)],
+            text=[EQUAL.join(beside(names[one]) for one in equal)],
             textfont={"size": 12},
             textposition=beside_point[instance],
             cliponaxis=False,
-            name=_small(name),
-            hovertemplate=f"<b>{escape(str(name))}</b><br>{_figure_text(quality, q)}<br>{_figure_text(cost, c)}<extra></extra>",
+            name=_together(names, equal),
+            hovertemplate=f"{_hovered(names, equal)}<br>{_figure_text(quality, q)}<br>{_figure_text(cost, c)}<extra></extra>",
         )
     figure.update_xaxes(
         title=_title(cost), type="log" if spread else "linear", rangemode="normal" if spread else "tozero", minorloglabels="complete"
     )
     figure.update_yaxes(title=_title(quality), range=room)
-    return styled(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False)
+    return noted(styled(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False), summary)
 
 
 def funnels(summary: Summary) -> dict[str, Figure]:
@@ -92,23 +95,22 @@ def _lost(summary: Summary, shares: Mapping[str, Mapping[str, float | None]], wh
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for i, (instance, name) in enumerate(called(summary.run).items()):
-        alive = {stage: share for stage, share in shares[instance].items() if share is not None}
-        if alive:
-            figure.add_scatter(
-                x=[stage.capitalize() for stage in alive],
-                y=list(alive.values()),
-                mode="lines+markers",
-                marker={**_marker(i), "size": 9},
-                line={"color": COLOURS[i % len(COLOURS)], "width": 2},
-                name=_small(name),
-                hovertemplate=f"<b>{escape(str(name))}</b><br>%{{x}}: %{{y:.3f}}<extra></extra>",
-            )
+    names, order = called(summary.run), list(summary.instances)
+    known = {one: {stage: share for stage, share in alive.items() if share is not None} for one, alive in shares.items()}
+    for equal, alive in alike({one: alive for one, alive in known.items() if alive}).items():
+        n = summary.counts(equal[0])["scored"]
+        figure.add_scatter(
+            x=[stage.capitalize() for stage in alive],
+            y=list(alive.values()),
+            name=_together(names, equal),
+            hovertemplate=f"{_hovered(names, equal)}<br>%{{x}}: %{{y:.3f}}, n = {n:,}<extra></extra>",
+            **_drawn(order.index(equal[0])),
+        )
     there = {stage for alive in shares.values() for stage, share in alive.items() if share is not None}
     stages = [stage for stage in dict.fromkeys((*TEXT_STAGES[:1], *STAGES[:-2], *TEXT_STAGES)) if stage in there]
     figure.update_xaxes(categoryorder="array", categoryarray=[stage.capitalize() for stage in stages])
     figure.update_yaxes(title=f"Share of {what} alive", range=[-0.03, 1.05])
-    return styled(figure, title)
+    return noted(styled(figure, title), summary)
 
 
 def by_hops(summary: Summary, name: str) -> Figure:
@@ -130,7 +132,7 @@ def by_hops(summary: Summary, name: str) -> Figure:
             hovertemplate=f"<b>{escape(str(title))}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>",
         )
     figure.update_yaxes(title=_title(name))
-    return styled(figure, f"{_title(name)} by hop count")
+    return noted(styled(figure, f"{_title(name)} by hop count"), summary)
 
 
 def sensitivity(points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter: str, name: str) -> Figure:
@@ -138,12 +140,14 @@ def sensitivity(points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter:
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for i, (group, curve) in enumerate(points.items()):
-        known = [(value, estimate) for value, estimate in curve if estimate.mean is not None]
+    order = list(points)
+    for equal, curve in alike(points).items():
+        group = " = ".join(equal)
+        number, known = order.index(equal[0]), [(value, estimate) for value, estimate in curve if estimate.mean is not None]
         values = [value if isinstance(value, int | float) and not isinstance(value, bool) else escape(str(value)) for value, _ in known]
         bars = _bars([estimate for _, estimate in known])
         said = f"<b>{escape(group)}</b><br>{escape(parameter)} %{{x}}"
-        figure.add_scatter(x=values, error_y=bars, name=escape(group), **_curve(i, name, [estimate for _, estimate in known], said))
+        figure.add_scatter(x=values, error_y=bars, name=escape(group), **_curve(number, name, [one for _, one in known], said))
     figure.update_xaxes(title=escape(parameter))
     figure.update_yaxes(title=_title(name))
     return styled(figure, f"{_title(name)} by {escape(parameter)}").update_layout(legend={"y": BELOW_TITLE})
@@ -154,26 +158,56 @@ def by_budget(summary: Summary, curves: Mapping[str, Sequence[tuple[int, Estimat
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for i, (instance, title) in enumerate(called(summary.run).items()):
-        if curve := curves.get(instance):
-            budgets, estimates = zip(*curve)
-            said = f"<b>{escape(str(title))}</b><br>%{{x}} documents read"
-            figure.add_scatter(x=budgets, name=_small(title), **_curve(i, name, estimates, said))
+    names, order = called(summary.run), list(summary.instances)
+    for equal, curve in alike({one: tuple(curves[one]) for one in order if curves.get(one)}).items():
+        budgets, estimates = zip(*curve)
+        said = f"{_hovered(names, equal)}<br>%{{x}} documents read"
+        figure.add_scatter(x=budgets, name=_together(names, equal), **_curve(order.index(equal[0]), name, estimates, said))
     figure.update_xaxes(title="Documents read at most (budget)", dtick=10)
     figure.update_yaxes(title=_title(name).removesuffix(" by budget"))
-    return styled(figure, _title(name)).update_layout(legend={"y": BELOW_TITLE})
+    return noted(styled(figure, _title(name)).update_layout(legend={"y": BELOW_TITLE}), summary)
 
 
 def _curve(number: int, name: str, estimates: Sequence[Estimate], said: str) -> dict[str, Any]:
     """How a line of estimates of a metric is drawn, and what is written beside a point of it."""
     return {
         "y": [estimate.mean for estimate in estimates],
-        "mode": "lines+markers",
-        "marker": {**_marker(number), "size": 9},
-        "line": {"color": COLOURS[number % len(COLOURS)], "width": 2},
+        **_drawn(number),
         "customdata": [[_figure_text(name, estimate)] for estimate in estimates],
         "hovertemplate": f"{said}<br>%{{customdata[0]}}<extra></extra>",
     }
+
+
+def alike(drawn: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
+    """The instances by what is drawn of them, those of which the same is drawn together, as only the last of them could be seen.
+
+    >>> from core.evaluation.reports.plots import alike
+    >>> alike({"a": [1.0, 0.5], "b": [1.0, 0.7], "c": [1.0, 0.5]})
+    {('a', 'c'): [1.0, 0.5], ('b',): [1.0, 0.7]}
+    """
+    groups: list[tuple[list[str], Drawn]] = []
+    for instance, one in drawn.items():
+        same = next((names for names, other in groups if other == one), None)
+        if same is None:
+            groups.append(([instance], one))
+        else:
+            same.append(instance)
+    return {tuple(names): one for names, one in groups}
+
+
+def _together(names: Mapping[str, Called], equal: Sequence[str]) -> str:
+    """`A = B` in the legend."""
+    return EQUAL.join(_small(names[one]) for one in equal)
+
+
+def _hovered(names: Mapping[str, Called], equal: Sequence[str]) -> str:
+    return EQUAL.join(f"<b>{escape(str(names[one]))}</b>" for one in equal)
+
+
+def _drawn(number: int) -> dict[str, Any]:
+    """How the line of an instance is drawn: by its colour, its dashes and its markers, as lines may run over one another in parts."""
+    line = {"color": COLOURS[number % len(COLOURS)], "width": 2, "dash": DASHES[number % len(DASHES)]}
+    return {"mode": "lines+markers", "marker": {**_marker(number), "size": 9}, "line": line}
 
 
 def _small(name: Called) -> str:
@@ -224,6 +258,15 @@ def _bars(estimates: Sequence[Estimate]) -> dict[str, Any]:
     numbers = [one.numbers() for one in estimates]
     above, below = [high - mean for mean, _, high in numbers], [mean - low for mean, low, _ in numbers]
     return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1.2, "width": 4}
+
+
+def noted(figure: Figure, summary: Summary) -> Figure:
+    """The figure with what is missing of an unfinished run below its title."""
+    if so_far := summary.so_far():
+        lines = wrap(so_far[:1].upper() + so_far[1:], NOTE_WIDTH)
+        short = [*lines[:1], *(["…"] if len(lines) > 1 else [])]
+        figure.update_layout(title_subtitle={"text": escape(" ".join(short)), "font": {"size": 11}}, margin_t=64)
+    return figure
 
 
 def styled(figure: Figure, title: str, legend: bool = True) -> Figure:

@@ -28,7 +28,8 @@ FEW = 8  # questions: fewer say nothing
 def quality(summary: Summary) -> str:
     """The metric to go by: the first that two instances have numbers of, not all of them 0; those of answers first, where a language model
     gave them."""
-    names = summary.defaults.answers + FOUND if summary.run.spec["model"] else FOUND
+    found = tuple(map(summary.fitting, FOUND))
+    names = summary.defaults.answers + found if summary.run.spec["model"] else found
     values = np.array([summary.values(instance, names) for instance in summary.instances])  # [instances, questions, names]
     counts = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.instances))
     varied = counts & (np.nan_to_num(values) != 0).any((0, 1))

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.diagnosis.wording import number
 from core.evaluation.metrics.statistics import Paired
 from core.evaluation.reports.ranks import DEARER, FEW, POWER, Ranks, quality
 from core.evaluation.reports.summary import Summary
@@ -19,10 +20,10 @@ COUNTED = {
     "accuracy": "of the questions answered right",
     "token_recall": "of the known answers' words",
     "reader_hit@1": "of the questions answered right by the graph reader",
-    "passage_recall@4": "of the gold passages in the first four",
+    "passage_recall": "of the gold passages in the first {k}",
     "context_recall": "of the answers in the prompt",
     "path_hit@32": "of the questions with an answer in the first 32 paths",
-}  # what a value of the metric is the share of
+}  # what a value of the metric is the share of, by its name with or without its cut-off
 MANY = 10_000  # questions: more are not asked
 
 
@@ -141,7 +142,9 @@ class _Words:
         return max(0, min(wanted, left)) if "," not in self.of.summary.run.spec["set"] else 0
 
     def _share(self, instance: str) -> str:
-        return f"{_figure(self.of.means[instance])} {COUNTED[self.of.metric]}, n = {self.of.n:,}"
+        base, _, k = self.of.metric.partition("@")
+        counted = COUNTED.get(self.of.metric) or COUNTED[base].format(k=number(int(k)))
+        return f"{_figure(self.of.means[instance])} {counted}, n = {self.of.n:,}"
 
     def _at(self, instance: str) -> str:
         """The cost in brackets."""

@@ -2,7 +2,8 @@
 
 A question that failed counts as 0 in every quality (see `Metric.when_failed`), as a wrong answer does, so that no method gains by failing.
 Costs and sizes are means over the answered questions. An instance that answered none has no figures. `answered` says beside the
-figures how many failed, and why.
+figures how many failed, and why. An instance that never hands on k passages has no figure at k (see `lacks`), since it would be compared as
+though it had them.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from core.evaluation.runs.written import sources_of
 from core.instances.catalogue import ADAPTED
 
 SPENT = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
+FIRST_PASSAGES = 4  # the cut-off of gold passages, where every instance hands on so many
 F1_OF_MEANS = {
     "subgraph": ("subgraph_precision", "subgraph_recall"),
     "path@32": ("path_precision@32", "path_recall@32"),
@@ -42,6 +44,7 @@ class Summary:
 
     run: Run
     rows: Sequence[StoredRow]
+    whole: Summary | None = None  # of a part of the questions, that of all
 
     @cached_property
     def instances(self) -> tuple[str, ...]:
@@ -50,8 +53,51 @@ class Summary:
 
     @cached_property
     def defaults(self) -> Defaults:
-        """The metrics to begin with, for what was asked."""
-        return defaults(sources_of(self.run.spec))
+        """The metrics to begin with, for what was asked: recall of gold passages at no more than every instance hands on at its most."""
+        usual = defaults(sources_of(self.run.spec))
+        fit = lambda names: tuple(name for name in map(self.fitting, names) if not self._lacked_by_all(name))
+        fronts = tuple((cost, self.fitting(quality)) for cost, quality in usual.fronts)
+        return dataclasses.replace(
+            usual, table=fit(usual.table), tests=fit(usual.tests), fronts=fronts, question=self.fitting(usual.question)
+        )
+
+    @cached_property
+    def reported(self) -> tuple[str, ...]:
+        """The metrics to choose from, those of `defaults` among them."""
+        return tuple(dict.fromkeys(map(self.fitting, REPORTED)))
+
+    @cached_property
+    def handed_on(self) -> dict[str, int]:
+        """The most passages that each instance handed on for a question; without those that handed on none."""
+        most: dict[str, int] = {}
+        for row in (self.whole or self).rows:
+            if row.outcome is not None and row.outcome.passages is not None and row.outcome.passages.count:
+                most[row.instance] = max(most.get(row.instance, 0), row.outcome.passages.count)
+        return most
+
+    def fitting(self, name: str) -> str:
+        """`passage_recall@4`, or @3 where an instance hands on 3 at most; other names as they are."""
+        least = min(self.handed_on.values(), default=FIRST_PASSAGES)
+        return f"passage_recall@{min(least, FIRST_PASSAGES)}" if name == f"passage_recall@{FIRST_PASSAGES}" else name
+
+    def lacks(self, instance: str, name: str) -> int:
+        """How many passages an instance hands on at most, where the metric's cut-off is beyond that; else 0."""
+        chosen, most = metric(name), self.handed_on.get(instance, 0)
+        return most if chosen.over_passages and chosen.k is not None and chosen.k > most else 0
+
+    def _lacked_by_all(self, name: str) -> bool:
+        return bool(self.handed_on) and all(self.lacks(instance, name) for instance in self.handed_on)
+
+    def shallow(self, names: Sequence[str]) -> list[str]:
+        """A sentence for each instance that has no figure of some of these metrics, as it never hands on so many passages."""
+        called_by, found = called(self.run), []
+        for instance in self.instances:
+            without = [metric(name) for name in names if self.lacks(instance, name)]
+            if without:
+                cuts = ", ".join(f"@{k}" for k in sorted({one.k for one in without if one.k}))
+                most = self.handed_on[instance]
+                found.append(f"{called_by[instance]} hands on at most {most:,} passage{'s' * (most != 1)} and has no figures {cuts}.")
+        return found
 
     @property
     def fronts(self) -> tuple[tuple[str, str], ...]:
@@ -86,10 +132,13 @@ class Summary:
                 if row.error is not None:
                     values = [one.when_failed(row.question) if there else None for one, there in zip(chosen, given, strict=True)]
                     found[place[row.question.id]] = [np.nan if value is None else value for value in values]
+        found[:, [bool(self.lacks(instance, name)) for name in names]] = np.nan
         return found
 
-    def table(self, names: Sequence[str] = REPORTED, with_context: bool = False) -> dict[str, dict[str, Estimate]]:
-        """For each instance every metric by name. The same questions are resampled for all of them."""
+    def table(self, names: Sequence[str] = (), with_context: bool = False) -> dict[str, dict[str, Estimate]]:
+        """For each instance every metric by name, of all that are `reported` unless some are named. The same questions are resampled for
+        all of them."""
+        names = names or self.reported
         all_values = [self.values(instance, names, with_context) for instance in self.instances]
         found = estimates(np.concatenate(all_values, axis=1)) if all_values else []
         return {
@@ -100,7 +149,8 @@ class Summary:
     def by_hops(self) -> dict[int | None, Summary]:
         """The same for the questions of each hop count, fewest first; None for those that tell none."""
         hops = sorted({row.question.hops for row in self.rows}, key=lambda hop: (hop is None, hop or 0))
-        return {hop: Summary(self.run, [row for row in self.rows if row.question.hops == hop]) for hop in hops}
+        of = lambda hop: [row for row in self.rows if row.question.hops == hop]
+        return {hop: Summary(self.run, of(hop), self.whole or self) for hop in hops}
 
     def funnel(self, instance: str) -> dict[str, float | None]:
         """The share of known answers alive at each stage, mean over answered questions; None for a stage that the line has not."""
@@ -233,8 +283,9 @@ class Summary:
         return pareto({instance: (figures[cost].mean, figures[quality].mean) for instance, figures in table.items()})
 
 
-def summary_dict(summary: Summary, names: Sequence[str] = REPORTED) -> dict[str, Any]:
+def summary_dict(summary: Summary, names: Sequence[str] = ()) -> dict[str, Any]:
     """Everything as plain data: the run, for each instance its figures, paired tests, fronts, and the metrics' conventions."""
+    names = names or summary.reported
     run, table, context = summary.run, summary.table(names), summary.table(names, with_context=True)
     hops = {hop: part.table(names) for hop, part in summary.by_hops().items()}
     instances, methods = {}, called(run)
@@ -263,6 +314,8 @@ def summary_dict(summary: Summary, names: Sequence[str] = REPORTED) -> dict[str,
         "instances": instances,
         "paired": [dataclasses.asdict(test) for test in summary.compared()],
         **({"untested": sentence} if (sentence := summary.untested()) else {}),
+        **({"unfinished": sentence} if (sentence := summary.so_far()) else {}),
+        **({"shallow": sentences} if (sentences := summary.shallow(names)) else {}),
         "fronts": [
             {"cost": c, "quality": q, "instances": list(summary.front(table, c, q))} for c, q in summary.fronts if {c, q} <= set(names)
         ],

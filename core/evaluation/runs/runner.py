@@ -58,10 +58,11 @@ class Pace:
         return low / self.at_once, high / self.at_once
 
     def words(self) -> str:
-        """`12 of 400 done, 1 failed, 3 to 4 minutes left`."""
+        """`12 of 400 done, 1 failed, 3 to 4 minutes left`, or `time left not known yet`."""
         left = self.seconds_left()
         parts = [f"{self.done:,} of {self.total:,} done", f"{self.failed:,} failed" if self.failed else ""]
-        return ", ".join(filter(None, [*parts, f"{between(*left)} left" if left else ""]))
+        unknown = "time left not known yet" if self.done < self.total else ""
+        return ", ".join(filter(None, [*parts, f"{between(*left)} left" if left else unknown]))
 
 
 def usual(seconds: Sequence[float]) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.defaults import defaults
 from core.evaluation.reports import plots
 from core.evaluation.reports.by_budget import FIGURES, by_budget
@@ -63,7 +63,7 @@ def figures(run: Run) -> None:
 def _table(results: Summary) -> None:
     names = st.multiselect(
         "Metrics",
-        REPORTED,
+        results.reported,
         list(results.defaults.table),
         format_func=_title,
         key=f"figures_metrics_{results.defaults.question}",
@@ -87,7 +87,7 @@ def _table(results: Summary) -> None:
         count = f"{len(part.of(instance)):,}" if part is not results else results.done(instance) if results.unfinished else ""
         done = {"Questions": count} if count else {}
         rank = {"Rank": advice.ranks.get(instance)} if advice is not None and len(advice.ranks) > 1 else {}
-        rows.append({"Method": spec[instance]} | rank | done | {name: _cell(name, row[name]) for name in names})
+        rows.append({"Method": spec[instance]} | rank | done | {name: _cell(name, row[name], part.lacks(instance, name)) for name in names})
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
     config["Rank"] = st.column_config.NumberColumn(help="Methods between which no paired test shows a difference share a rank.", width=60)
     st.dataframe(rows, hide_index=True, column_config={"Method": st.column_config.TextColumn(pinned=True), **config})
@@ -102,7 +102,7 @@ def _table(results: Summary) -> None:
         without = part.counts(instance)["without_context"]
         if without:
             st.caption(plain(f"{spec[instance]}: {without:,} without any triple (counted as they are)."))
-    for sentence in [*part.failed(), *part.faults()]:
+    for sentence in [*part.failed(), *part.faults(), *part.shallow(names)]:
         st.caption(plain(sentence))
     st.markdown("**Operators, mean a question**")
     steps = [
@@ -117,7 +117,7 @@ def _table(results: Summary) -> None:
 
 def _pictures(results: Summary) -> None:
     table, kind = results.table(), f"_{results.defaults.question}"
-    useful = [name for name in REPORTED if any(row[name].mean for row in table.values())]
+    useful = [name for name in results.reported if any(row[name].mean for row in table.values())]
     costs = [name for name in ("seconds", "tokens", "texts", "build_tokens", "build_seconds") if name in useful]
     qualities = [name for name in useful if metric(name).better == "higher"]
     if not qualities:
@@ -149,7 +149,7 @@ def _pictures(results: Summary) -> None:
     for operator, parameter in differing(results):
         points = curves(results, operator, parameter, table, quality)
         if points:
-            drawn[f"{operator}-{parameter}"] = plots.sensitivity(points, f"{parameter} of {operator}", quality)
+            drawn[f"{operator}-{parameter}"] = plots.noted(plots.sensitivity(points, f"{parameter} of {operator}", quality), results)
     with st.container(horizontal=True):
         for name, figure in drawn.items():
             with st.container(width=PICTURE):
@@ -184,7 +184,7 @@ def _tests(results: Summary) -> None:
 
 
 def _meanings(results: Summary) -> None:
-    for name in REPORTED:
+    for name in results.reported:
         one = metric(name).described()
         with st.expander(f"{plain(one['title'])} `{name}`"):
             st.text(one["definition"])
@@ -193,7 +193,9 @@ def _meanings(results: Summary) -> None:
             st.caption(plain(f"Unit: {one['unit']}; {one['better']} is better.{source}"))
 
 
-def _cell(name: str, one) -> str:
+def _cell(name: str, one, most: int) -> str:
+    if most:
+        return f"only {most:,} handed on"
     return "–" if one.mean is None else f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]"
 
 

@@ -8,7 +8,7 @@ from core.case_adapter import comparison
 from core.comparison.run import build_of
 from core.engine import Comparison
 from core.errors import BadInput
-from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.metrics.catalogue import metric
 from core.evaluation.reports.naming import titles
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.opening import opened
@@ -29,8 +29,8 @@ def question_table(summary: Summary) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
             "Metric",
-            REPORTED,
-            REPORTED.index(first := summary.defaults.question),
+            summary.reported,
+            summary.reported.index(first := summary.defaults.question),
             format_func=lambda n: metric(n).described()["title"],
             width=280,
             key=f"questions_metric_{first}",
@@ -40,7 +40,7 @@ def question_table(summary: Summary) -> None:
         words = st.text_input("Words of the question", width=240, key="questions_words", persist_state="session").casefold().split()
     found: dict[str, dict] = {}
     for row in summary.rows:
-        value = None if row.outcome is None else metric(chosen)(row.outcome)
+        value = None if row.outcome is None or summary.lacks(row.instance, chosen) else metric(chosen)(row.outcome)
         line = found.setdefault(row.question.id, {"Question": row.question.text})
         line[names[row.instance]] = value
     rows = {

@@ -12,6 +12,7 @@ from core.errors import BadInput, BadParameter
 from core.evaluation.metrics.outcome import Answered, Cost, Extracted, Outcome, Ranked
 from core.evaluation.reports.export import escaped, latex, rows_csv, summary_csv
 from core.evaluation.reports.html import report_html
+from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.opening import opened
 from core.evaluation.runs.store import Run, StoredRow
@@ -100,8 +101,8 @@ def test_a_failed_question_counts_by_its_gold_passages_where_no_answer_is_known(
     known = [Question("what tells of One", f"q{i}", gold=("one",)) for i in (5, 6)]
     found = Outcome(0, passages=Ranked(1, (1,), (1,)))
     told = Summary(RUN, [StoredRow("a", known[0], found), StoredRow("a", known[1], None, "No.")])
-    assert told.table(["passage_recall", "ndcg@10"])["a"]["passage_recall"].mean == 0.5
-    assert told.table(["ndcg@10"])["a"]["ndcg@10"].n == 2 and told.failed() == ["No. a & co: 1 of 2 answered, 1 failed: No."]
+    assert told.table(["passage_recall", "ndcg@1"])["a"]["passage_recall"].mean == 0.5
+    assert told.table(["ndcg@1"])["a"]["ndcg@1"].n == 2 and told.failed() == ["No. a & co: 1 of 2 answered, 1 failed: No."]
 
 
 def test_by_hops_funnel_and_operators(summary):
@@ -192,3 +193,41 @@ def test_a_row_opens_as_a_comparison(bench, kit):
     assert [len(lane.states) for lane in found.lanes] == [5, 5] and found.lanes[0].state.answer == "Drama"
     with pytest.raises(BadInput, match="Nothing that could be opened"):
         opened(store, run, "q-4", kit.graph)
+
+
+def ranked_run(counts: dict[str, int], golds=(2, 7), questions: int = 8) -> Summary:
+    """A run on documents in which each instance hands on so many passages of one order, in which the gold ones have these places."""
+    known = [Question("who", f"q{i}", gold=("one", "two")) for i in range(questions)]
+    instances = [{"id": key, "name": key.upper(), "title": key, "line": "SparseChunks()"} for key in counts]
+    spec = {**SPEC, "instances": instances, "graphs": [["corpus:three", "0"]], "sample": questions, "model": False}
+    ranking = lambda count: Outcome(0, passages=Ranked(count, golds, golds), costs=(Cost("SparseChunks", "retrieve", 1.0),))
+    rows = [StoredRow(key, question, ranking(count)) for question in known for key, count in counts.items()]
+    return Summary(Run(8, "key", spec, 0.0, "done", len(rows), 0), rows)
+
+
+def test_who_hands_on_four_passages_has_no_figure_of_the_first_ten_and_is_not_tested_by_it():
+    """The gold passages come second and seventh: in the first four is one of them, in the first ten are both."""
+    told = ranked_run({"four": 4, "ten": 10})
+    table = told.table()
+    assert (table["four"]["passage_recall@4"].mean, table["ten"]["passage_recall@4"].mean) == (0.5, 0.5)
+    assert (table["four"]["passage_recall@10"].n, table["ten"]["passage_recall@10"].mean) == (0, 1.0)
+    assert table["four"]["ndcg@10"].n == 0 and told.by_hops()[None].table(["passage_recall@10"])["four"]["passage_recall@10"].n == 0
+    assert "passage_recall@10" in told.defaults.table and told.compared(names=["passage_recall@10"]) == []
+    sentence = "FOUR hands on at most 4 passages and has no figures @10."
+    assert told.shallow(told.defaults.table) == [sentence] == summary_dict(told)["shallow"]
+    assert sentence in report_html(told) and sentence.rstrip(".") in latex(told)
+    by_method = {row["instance"]: row["passage_recall@10"] for row in csv.DictReader(io.StringIO(rows_csv(told)))}
+    assert by_method == {"four": "", "ten": "1"}
+
+
+def test_all_are_compared_over_as_many_passages_as_each_hands_on():
+    told = ranked_run({"three": 3, "four": 4, "ten": 10})
+    assert told.fitting("passage_recall@4") == "passage_recall@3" == told.defaults.question == told.defaults.table[0]
+    assert told.table()["three"]["passage_recall@3"].mean == 0.5 and told.lacks("three", "passage_recall@4") == 3
+    assert recommendation(told).metric == "passage_recall@3"
+    assert ".50 of the gold passages in the first three, n = 8" in recommendation(told).details[0]
+
+
+def test_a_column_that_nobody_has_a_figure_for_is_left_out():
+    told = ranked_run({"four": 4, "also": 4})
+    assert "passage_recall@10" not in told.defaults.table + told.defaults.tests and "passage_recall@4" in told.defaults.table

@@ -261,7 +261,7 @@ def test_the_pace_weighs_each_instance_by_its_own_time():
     pace = Pace(8, {"fast": 4, "slow": 4})
     assert pace.seconds_left() is None
     pace.add("fast", 1, False)
-    assert pace.seconds_left() is None and pace.words() == "1 of 8 done"  # the slow one has told nothing yet
+    assert pace.seconds_left() is None and pace.words() == "1 of 8 done, time left not known yet"  # no row of the slow one
     pace.add("slow", 100, True)
     assert pace.seconds_left() == (3 * 0.5 + 3 * 50, 3 * 2 + 3 * 200)
     assert pace.words() == "2 of 8 done, 1 failed, 3 to 10 minutes left"
