@@ -55,6 +55,7 @@ def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
         text = "Cancelled" if lane.status == CANCELLED else ""
         ended = Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved)
         ended.repair, ended.rests, ended.build_title, ended.saved_alive = lane.repair, lane.rests, lane.build_title, lane.saved_alive
+        ended.influences = lane.influences
         ended.tried = True
         lanes.append(ended)
     return Comparison(ask, lanes)
@@ -104,6 +105,7 @@ def _lane(comparison: Comparison, lane: Lane) -> FinishedLane:
         lane.run.environment.models.title(role) if role and comparison.ask.model else None,
         lane.repair,
         lane.rests,
+        lane.influences,
         lane.run.own_graph,
         build_title(comparison, lane),
         saved_alive(comparison, lane),

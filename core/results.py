@@ -9,13 +9,15 @@ from core.comparison.build_title import build_title
 from core.comparison.run import build_of
 from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import STAGES_OF, funnel
+from core.diagnosis.influence import influence_text
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.passages import fates
+from core.diagnosis.prompt_items import item_at
 from core.diagnosis.targets import answers_of, passages_of
 from core.engine import Comparison, Lane
 from core.graph.texts import chunk_lists, hit_names, hit_texts, leaves
 from core.operators.generate import about_tokens
-from core.types import Ranking, State, Step
+from core.types import Influence, Ranking, State, Step
 
 MEMBERS = 30  # of a community that are named
 
@@ -42,7 +44,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
     """One lane: the instance, its graph with the title of the build that made it, its answers, why the language model's is
     blank or cut and what it thought before, paths, hits by kind, community reports, subgraph size, funnel, prompt, operators and error; the
-    points, where a language model noted some on what was found."""
+    points, where a language model noted some on what was found; the influence of what its answers were made from, where it was measured."""
     graph, state = lane.graph, lane.state
     return {
         "instance": lane.instance.id,
@@ -61,6 +63,7 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
         "subgraph": None if state.subgraph is None else {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)},
         "funnel": funnel_dict(comparison, lane),
         "gold": gold_dict(comparison, lane),
+        "influence": [influence_dict(lane, one) for one in lane.influences],
         **prompt_dict(state),
         "operators": [step_dict(step) for step in state.trace],
         "error": lane.error,
@@ -202,6 +205,20 @@ def answer_fault(state: State) -> str:
 def thought(state: State) -> str:
     """What the language model thought before it answered, which is no part of the answer; empty where it did not."""
     return "\n\n".join(thought for step in state.trace if step.stage == "generate" for thought in step.thoughts)
+
+
+def influence_dict(lane: Lane, one: Influence) -> dict[str, Any]:
+    """What an answer rests on: `by` reader or model, `text`, and the `items` that were left out one by one: `kind, name, influence`,
+    whether the answer `changes` without it, and whether it is in the `smallest` set without which it does; `exact`: none smaller does."""
+    items = []
+    for at, weight in enumerate(one.weights):
+        item = item_at(lane.state, one.by_model, weight.kind, weight.place)
+        name = lane.graph.text(item) if weight.kind == "path" else hit_names(lane.graph, weight.kind, [item])[0]
+        kind = "relation" if weight.kind == "triple" else weight.kind
+        said = {"influence": weight.influence, "changes": weight.changes, "smallest": at in one.smallest}
+        items.append({"kind": kind, "name": name, **said})
+    text = influence_text(one)
+    return {"by": "model" if one.by_model else "reader", "text": text, "exact": one.exact, "others": one.others, "items": items}
 
 
 def points_list(graph, state: State) -> list[dict[str, Any]] | None:

@@ -215,6 +215,35 @@ class Rest:
 
 
 @dataclass(frozen=True)
+class Weight:
+    """What leaving out one item of those that an answer was made from changes: `influence` from 0 (nothing) to 1 (nothing of the answer is
+    left), and whether the answer `changes`. `place` is the item's among those of its kind, from 0."""
+
+    kind: Kind
+    place: int
+    influence: float
+    changes: bool = False
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What an answer rests on, measured: the weight of each item that was left out alone, and the `smallest` set of them, as places in
+    `weights`, without which the answer changes; empty where it does not change without all of them.
+
+    `exact` says that no smaller set changes it, as all were tried. `others` items were never left out, and `unusable` replies of the
+    language model were blank or cut. `lost` is what it no longer says without the smallest set; empty where most of its words change.
+    """
+
+    by_model: bool
+    weights: tuple[Weight, ...]
+    smallest: tuple[int, ...] = ()
+    exact: bool = True
+    others: int = 0
+    unusable: int = 0
+    lost: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
     """What a language model wrote about a community: its text, of whose communities it is (names of the question's
     entities), and how many members the community has."""

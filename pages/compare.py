@@ -22,6 +22,7 @@ from pages.parts.compare.asking import begin, link_entities, question_bar, settl
 from pages.parts.compare.documents import ask_documents, facts
 from pages.parts.compare.drawn import drawable, drawing, news, payload
 from pages.parts.compare.entity_chips import chips
+from pages.parts.compare.influence import MEASURE, STOP, measuring, press_measure, with_measuring
 from pages.parts.compare.lanes import act, chosen, dialog, fitting, settle_lanes, try_beside
 from pages.parts.compare.permalink import MOST_LANES, case_link, write_link
 from pages.parts.compare.presenting import present, presenting
@@ -33,7 +34,7 @@ from pages.parts.compare.without import WITHOUT, before_job, changes, take_away,
 from pages.parts.compare.without import running as at_work
 from pages.parts.shared.address import in_place
 from pages.parts.shared.people import admit
-from pages.parts.shared.session import engine, give_up, graph, graph_name, instances, opened_graph, source, waiter
+from pages.parts.shared.session import engine, give_up, graph, graph_name, instances, opened_graph, said, source, waiter
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
@@ -169,18 +170,18 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Ask:
 def draw(on_screen: Shown) -> None:
     """The board, drawn again while its job runs."""
     job = on_screen.job
-    running = at_work((job, before_job()))
+    running = at_work((job, before_job(), *measuring(on_screen)))
     repairing = job is not None and job.comparison.repairing
 
     @st.fragment(run_every=POLL if running or repairing else None)
     def follow() -> None:
         if job is not None:
             ending(job)
-        ended = not at_work((job, before_job()))
+        ended = not at_work((job, before_job(), *measuring(on_screen)))
         ways = [*([] if on_screen.comparison.ask.source.documents else ["walk", "start"]), WITHOUT]
         edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways}
-        drawn = {**with_before(payload(on_screen), on_screen), **edit}
-        react(on_screen.comparison, board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"), drawn["paths"])
+        drawn = {**with_measuring(with_before(payload(on_screen), on_screen), on_screen), **edit}
+        react(on_screen, board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"), drawn["paths"])
         if (running and ended) or (repairing and not job.comparison.repairing):
             st.rerun()
         if running or repairing:
@@ -197,13 +198,15 @@ def ending(job: Job) -> None:
         st.caption("Cancelled. What had been found stays; Ask goes on from there.")
 
 
-def react(comparison: Comparison, clicked, paths) -> None:
+def react(on_screen: Shown, clicked, paths) -> None:
     """Do what was pressed on the board."""
     if clicked is None:
         return
+    comparison = on_screen.comparison
     press_thumb(comparison, clicked.thumb)
     if clicked.lane is not None:
-        act(int(clicked.lane["lane"]), clicked.lane["do"])
+        lane, do = int(clicked.lane["lane"]), clicked.lane["do"]
+        said(lambda: press_measure(on_screen, lane, do)) if do in (MEASURE, STOP) else act(lane, do)
         st.rerun()
     if clicked.repair is not None:
         repair_beside(comparison, int(clicked.repair))

@@ -33,7 +33,7 @@ export class Found {
     setHidden(this.element, failed && !data.points);
     const nothing = this.lane.graphless ? "No hits: this lane reads no documents." : "It found nothing.";
     const empty = failed || this.lane.retrieved ? nothing : this.lane.notYet("hits");
-    this.hits.update(data.hits, empty);
+    this.hits.update(data.hits, empty, data.influence?.items);
     this.updatePaths();
     const kinds = [...(failed || data.paths === null ? [] : ["path"]), ...this.hits.kinds];
     const sizes = new Map([["path", list(data.paths).length], ...list(data.hits).map(({ kind, rows }) => [kind, list(rows).length])]);
@@ -68,8 +68,8 @@ export class Found {
   }
 
   updatePaths() {
-    const { paths, lost, id, found } = this.data;
-    const row = (key) => ({ key, path: this.board.path(key), fate: this.board.fate(key, id) });
+    const { paths, lost, id, found, influence } = this.data;
+    const row = (key) => ({ key, path: this.board.path(key), fate: this.board.fate(key, id), weight: influence?.items?.[key] ?? null });
     const rows = list(paths).map((entry) => {
       const one = row(entry.key);
       return { ...one, lead: score(entry.score), fate: one.fate ?? { fate: "found", text: `rank ${entry.rank}` }, same: sameFate(this.board, entry.key) };

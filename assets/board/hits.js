@@ -2,6 +2,7 @@
 
 import { button, changed, el, setHidden, setText } from "./dom.js";
 import { fold } from "./folding.js";
+import { weightBar } from "./influence.js";
 import { finder, marked, markedAround, shortened } from "./marked.js";
 import { list, plural, score } from "./words.js";
 
@@ -31,9 +32,10 @@ export class Hits {
   }
 
   // `hits` is null until all are found; `empty` says why there are none.
-  update(hits, empty) {
+  update(hits, empty, weights = null) {
     const { marks } = this.board.payload;
-    if (!changed(this.memo, "hits", [hits ?? null, marks, empty])) return;
+    if (!changed(this.memo, "hits", [hits ?? null, marks, empty, weights])) return;
+    this.weights = weights ?? {};
     this.tables = list(hits);
     this.found = finder(marks);
     setHidden(this.note, this.tables.length > 0);
@@ -87,7 +89,7 @@ export class Hits {
     const title = button("hit-title", "", "", null);
     title.append(...marked(row.title ?? "", this.found));
     const head = el("div", "hit-head", title, row.gold ? gold() : null, row.unread ? el("span", "unread", "no room in the prompt") : null, row.fate ? el("span", "unread", row.fate) : null);
-    const parts = [head, ...this.text(row), this.sources(row)];
+    const parts = [head, weightBar(this.weights[row.key]), ...this.text(row), this.sources(row)];
     const item = el("li", "hit", el("span", "score", score(row.score)), el("div", "hit-body", ...parts.filter(Boolean)));
     item.dataset.path = row.key;
     item.classList.toggle("rested", row.key === this.rest?.key);

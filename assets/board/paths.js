@@ -1,6 +1,7 @@
 // Lists of paths: one row each, with the path's fate.
 
 import { button, changed, el, reconcile, setHidden, setText } from "./dom.js";
+import { weightBar } from "./influence.js";
 import { count, list, plural } from "./words.js";
 
 function pathSteps(path) {
@@ -24,22 +25,24 @@ function breakable(name) {
 
 export function makeRow() {
   const row = button("row");
-  row.append(el("span", "score"), el("span", "steps"), el("span", "row-fate"));
+  row.append(el("span", "score"), el("span", "steps"), el("span", "row-foot", el("span", "row-fate"), el("span", "row-weight")));
   row.memo = {};
   return el("li", "", row);
 }
 
-export function patchRow(item, { key, lead, path, fate, name, same = false }) {
+export function patchRow(item, { key, lead, path, fate, name, weight = null, same = false }) {
   const row = item.firstChild;
-  if (!changed(row.memo, "row", [key, lead, path, fate, name, same])) return;
+  if (!changed(row.memo, "row", [key, lead, path, fate, name, weight, same])) return;
   row.classList.toggle("same", same);
-  const [leadPart, steps, fatePart] = row.children;
+  const [leadPart, steps, foot] = row.children;
+  const [fatePart, weightPart] = foot.children;
   if (key && path) row.dataset.path = key;
   else delete row.dataset.path;
   row.setAttribute("aria-pressed", "false");
   setText(leadPart, lead);
   steps.replaceChildren(...(path ? pathSteps(path) : [el("b", "", name ?? key ?? "")]));
   setText(fatePart, fate?.text);
+  weightPart.replaceChildren(...[weightBar(weight)].filter(Boolean));
   row.dataset.fate = fate?.fate ?? "";
 }
 

@@ -1,6 +1,7 @@
 // Verdicts in words: one for all lanes above them, one for each lane under its graph, and buttons that repair what went wrong.
 
 import { button, changed, el, setHidden } from "./dom.js";
+import { influenceParts } from "./influence.js";
 import { list } from "./words.js";
 
 export class Band {
@@ -48,13 +49,15 @@ export class Said {
   }
 
   update(data, number) {
-    const { verdict_text: said, beside } = data;
-    const shown = Boolean(said && (said.head || said.text)) || Boolean(beside);
+    const { verdict_text: said, beside, influence, measure } = data;
+    const { onLane } = this.board.options;
+    const shown = Boolean(said && (said.head || said.text)) || Boolean(beside || influence || (measure && onLane));
     this.element.classList.toggle("empty", !shown);
     const tone = said?.tone ?? "good";
-    if (!changed(this.memo, "said", [said, beside, data.repair, number, tone, full(this.board), Boolean(this.board.options.onRepair)])) return;
+    if (!changed(this.memo, "said", [said, beside, influence?.texts, measure, data.repair, number, tone, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const text = said?.head || said?.text ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
     const before = beside ? [el("p", `beside beside-${beside.tone}`, el("b", "", "Against before:"), " ", beside.text, beside.count ? ` Known answers ${beside.count}.` : "")] : [];
-    this.element.replaceChildren(...before, ...text, ...repairButton(this.board, data.repair, number, "repair", "in this lane"));
+    const act = onLane ? (what) => onLane({ lane: number, do: what }) : null;
+    this.element.replaceChildren(...before, ...text, ...repairButton(this.board, data.repair, number, "repair", "in this lane"), ...influenceParts(influence, measure, act));
   }
 }

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import zip_longest
 from typing import Any
 
 from core.commands.terminal import FAILED, OK, bar, watch
+from core.comparison.comparing import Comparison
 from core.comparison.timing import besides, cost
+from core.diagnosis.influence import influence, measurable, price, with_influence
 from core.diagnosis.without import Beside, beside, together
-from core.errors import shorten
+from core.errors import BadInput, shorten
 from core.graph.edits import Edit
 from core.instances.catalogue import catalogue, find, one_for
 from core.operators.asking import UNASKED
@@ -54,6 +58,11 @@ def add(commands) -> None:
         metavar="NAME",
         help="ask again without this entity, or this document of a corpus, and say what changed; repeat for more",
     )
+    ask.add_argument(
+        "--influence",
+        action="store_true",
+        help="measure what each answer rests on: it is made again without each path or passage, by a language model with so many calls",
+    )
     ask.add_argument("--seed", type=int, default=0)
     ask.add_argument("--no-llm", action="store_true", help="do not ask a language model for the answer")
     ask.add_argument("--json", action="store_true", help="print one JSON object")
@@ -72,6 +81,8 @@ def run(options) -> int:
         before, ask = job.comparison, _without(ask, options.without, engine)
         job = engine.compare(ask, chosen)
         watch(job)
+    if options.influence:
+        _measure(job.comparison)
     result = comparison_dict(job.comparison)
     found = beside(before, job.comparison) if options.without else []
     if options.without:
@@ -82,6 +93,18 @@ def run(options) -> int:
     else:
         _print(result, job.comparison, found)
     return FAILED if job.error or any(lane["error"] for lane in result["lanes"]) else OK
+
+
+def _measure(comparison: Comparison) -> None:
+    """Measure what the answers of all lanes rest on; what a language model's will cost is said before, on the error stream."""
+    for lane in comparison.lanes:
+        for by_model in (False, True) if comparison.ask.model else (False,):
+            if measurable(lane, by_model):
+                continue
+            if by_model:
+                print(f"{lane.instance.name}: {price(lane).text}", file=sys.stderr)
+            with bar(f"What {lane.instance.name} rests on") as advanced, suppress(BadInput):
+                lane.influences = with_influence(lane.influences, influence(lane, by_model, advanced=advanced))
 
 
 def _without(ask: Ask, names: Sequence[str], engine) -> Ask:
@@ -111,6 +134,10 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
         print(f"\n{lane.instance.name}  {lane.instance.line.words()}")
         if one is not None:
             print(f"  against before: {one.text}")
+        for rests in answered["influence"]:
+            print(f"  {'language model' if rests['by'] == 'model' else 'reader'}: {rests['text'][0].lower()}{rests['text'][1:]}")
+            for item in (item for item in rests["items"] if item["influence"]):
+                print(f"  {item['influence']:6.2f}{' *' if item['smallest'] else '  '} {item['kind']} {shorten(item['name'])}")
         if answered["error"]:
             print(f"  failed: {answered['error']}")
             continue

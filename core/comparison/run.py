@@ -97,7 +97,11 @@ class LaneRun:
         self.own_graph = self.ask.source.built(self.environment, build, progress.check, progress.advanced)
 
     def retrieve(self, progress: Progress) -> None:
-        """Run everything up to the answer, then a reader where it is wanted: that of the graph where paths were sought, and the nearest
+        """Run everything up to the answer, with a reader where one is wanted."""
+        self._run(self.retrieving(), progress)
+
+    def retrieving(self) -> list:
+        """The operators up to the answer, then a reader where it is wanted: that of the graph where paths were sought, and the nearest
         sentence where chunks were and no language model is asked."""
         operators = [operator for operator in self.line if operator.stage != "generate"]
         if self.ask.reader and not any(operator.stage == "read" for operator in operators):
@@ -105,7 +109,7 @@ class LaneRun:
                 operators.append(GraphReader(anywhere=any(part.wanders for operator in operators for part in operator.parts())))
             elif not self.ask.model and any({"chunks", "nodes"} & {*operator.writes} for operator in operators):
                 operators.append(NearestSentence())
-        self._run(operators, progress)
+        return operators
 
     def answer(self, progress: Progress) -> None:
         """Run the language model's part; without a model only the prompt is written."""

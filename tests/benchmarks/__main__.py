@@ -1,5 +1,5 @@
 """Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains against price memory adviser linking
-reader documents fastinsight builds screen start] [--json]`.
+reader influence documents fastinsight builds screen start] [--json]`.
 
 `generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` and `crowd` many people at once,
 `faults` kills and full disks, `threads` how threads that wait may share a machine, and `methods` makes the tables of methods on
@@ -24,6 +24,7 @@ ALL = (
     "adviser",
     "linking",
     "reader",
+    "influence",
     "documents",
     "fastinsight",
     "builds",

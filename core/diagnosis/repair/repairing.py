@@ -6,13 +6,15 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from core.comparison.comparing import Comparison, Queues
+from core.diagnosis.influence import influence, measurable, with_influence
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.repair.repairs import repair
 from core.diagnosis.support import rests
 from core.diagnosis.verdict.verdict_words import explain
-from core.errors import Cancelled, ModelFailed, ModelUnavailable
+from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
 from core.instances.catalogue import Instance
 from core.runtime.jobs import DONE, Job
 
@@ -36,6 +38,7 @@ class Repairing:
         try:
             self._there(job)
             self._rest(job)
+            self._influence(job)
             question = self._comparison.ask.question
             if question.answers or question.gold:
                 self._each(job)
@@ -56,6 +59,14 @@ class Repairing:
                 except (ModelUnavailable, ModelFailed):
                     return
                 job.touch()
+
+    def _influence(self, job: Job) -> None:
+        """Measure what the readers' answers rest on, which asks no language model."""
+        for lane in self._comparison.lanes:
+            if lane.status == DONE and not lane.influences and not measurable(lane, by_model=False):
+                with suppress(BadInput):
+                    lane.influences = with_influence(lane.influences, influence(lane, by_model=False, check=job.check))
+                    job.touch()
 
     def _each(self, job: Job) -> None:
         self._in_time(job)

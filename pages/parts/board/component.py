@@ -37,8 +37,8 @@ def board(payload: dict[str, Any], key: str) -> Any:
 
     - ``result.go``: in a node's panel, ``{"node": id, "to": "walk" | "start"}``; the panel has the buttons named in ``payload["ways"]``
     - ``result.repair``: the number of the lane whose repair was asked for; ``payload["repairs"] = False`` draws no such button
-    - ``result.lane``: what is to be done with a lane: ``{"lane": 0, "do": "change" | "step" | "remove" | "add"}``, of a payload that is
-      ``editable``
+    - ``result.lane``: what is to be done with a lane: ``{"lane": 0, "do": "change" | "step" | "remove" | "add" | "influence" |
+      "influence-stop"}``, of a payload that is ``editable`` or whose lanes have a ``measure``
     - ``result.thumb``: ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``
 
     Cytoscape comes from ``static/`` and is fetched once by the browser, so a re-run sends the payload and two short sources.

@@ -21,6 +21,7 @@ from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.runtime.meter import HowFar
 from core.types import Step
 from pages.parts.board.documents import DocumentView
+from pages.parts.board.influence import influence_data
 from pages.parts.board.paths import counts, seen
 from pages.parts.board.triples import TripleView
 from pages.parts.board.verdict import repair_data, repair_offered
@@ -44,7 +45,9 @@ class Board:
         for i, (lane, status, one) in enumerate(zip(comparison.lanes, statuses, verdict.lanes)):
             data = view.lane(i, lane, shared)
             text = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": view.tone(one, data)}
-            lanes.append({"id": f"lane-{i}", **self._lane(lane, status), **data, "verdict_text": text, **_walked(i, shared)})
+            rests = influence_data(comparison, lane, shared["keys"], answerer(comparison, lane))
+            said = {"verdict_text": text, "influence": rests}
+            lanes.append({"id": f"lane-{i}", **self._lane(lane, status), **data, **said, **_walked(i, shared)})
         return {
             "question": comparison.ask.question.text,
             "documents": view.documents,

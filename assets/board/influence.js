@@ -1,0 +1,31 @@
+// What a lane's answers rest on: a sentence for each, a button that measures it, and the influence of an item at its row.
+
+import { button, el } from "./dom.js";
+import { list } from "./words.js";
+
+// `influence` is what was measured, `measure` what can be: a label and its cost, or how far it is.
+export function influenceParts(influence, measure, act) {
+  const texts = list(influence?.texts).map(({ who, text }) => el("p", "influence", el("b", "", `${who}:`), " ", text));
+  return measure && act ? [...texts, measuring(measure, act)] : texts;
+}
+
+function measuring({ running, text, share, label, cost, error }, act) {
+  if (!running) return el("div", "measure", error ? el("p", "quiet", error) : null, button("way", label, "", () => act("influence")), el("p", "quiet", cost));
+  const fill = el("i");
+  fill.style.width = `${Math.round(100 * (share ?? 0))}%`;
+  const status = el("p", "quiet", text);
+  status.setAttribute("role", "status");
+  return el("div", "measure", el("span", "track", fill), status, button("way", "Stop", "", () => act("influence-stop")));
+}
+
+// The bar of one item; null where its influence was not measured.
+export function weightBar(weight) {
+  if (!weight) return null;
+  const share = Math.round(100 * weight.share);
+  const fill = el("i");
+  fill.style.width = `${share}%`;
+  const words = weight.needed ? "rests on it" : weight.changes ? "changes the answer" : "";
+  const bar = el("span", `weight${weight.needed ? " needed" : ""}`, el("span", "track", fill), `${share} %`, words ? ` · ${words}` : "");
+  bar.title = `Influence: without it ${share} % of the answer differs${weight.needed ? "; it is one of the fewest without which the answer changes" : ""}`;
+  return bar;
+}

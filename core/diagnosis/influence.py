@@ -1,0 +1,282 @@
+"""What an answer rests on, measured: it is made again without each item that it was made from, and without as few of them as change it.
+
+The influence of an item is one minus the F1 of the two answers, with and without it: over the names of the graph reader, or the words of a
+text. The answer *changes* where the graph reader no longer names what it named first; where a text no longer gives the same of the known
+answers; and where it gave none of these, where less than half of its words are left, by the same F1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import ceil, comb, log2
+
+from core.comparison.comparing import Lane
+from core.diagnosis.matching import normalize, says
+from core.diagnosis.passages import chunk_rows
+from core.diagnosis.prompt_items import Item, item_at, items_of, read, shown, without
+from core.diagnosis.wording import counted, joined
+from core.errors import BadInput, shorten
+from core.graph.texts import leaves
+from core.operators.base import Context, Operator
+from core.operators.generate import about_tokens
+from core.types import Influence, State, Weight
+
+HALF = 0.5  # of a text's words, by F1: with fewer of them left it is another answer
+READ_ITEMS, READ_SETS = 200, 2_000  # of a reader: items that are left out, and sets of them that are tried, at most
+ASKED_ITEMS, ASKED_SETS = 32, 16  # of a language model
+PUT_BACK = 8  # items that are put back one by one, to see whether a language model's answer needed them
+LONGEST = 60  # characters of a name that are repeated
+NOUNS = {"path": "path", "chunk": "passage", "node": "entity", "triple": "relation", "community": "report"}
+POINTS = "Its model noted points on what it read, and answered from these: no passage can be left out of its prompt."
+NOTHING = "Nothing that it read can be left out: its prompt shows no path and no passage."
+WITHIN = "Its answer is made within another step, which cannot be run alone."
+OTHERWISE = "Its answers are the retriever's own, and the reader would give others."
+SILENT = "It gave no answer."
+
+Parts = tuple[str, ...]  # what an answer says: names, or words
+Advanced = Callable[[str, float | None], None]
+
+
+@dataclass(frozen=True)
+class Price:
+    """What measuring costs at most: calls of the language model, tokens of their prompts, and seconds, None where it is not known how long
+    an answer takes."""
+
+    calls: int
+    tokens: int
+    seconds: float | None
+
+    @property
+    def text(self) -> str:
+        """`up to 38 calls, about 18,000 tokens and 6 min`"""
+        seconds = self.seconds
+        span = [] if seconds is None else [f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"]
+        return joined([f"up to {counted(self.calls, 'call')}", f"about {self.tokens:,} tokens", *span])
+
+
+def price(lane: Lane) -> Price:
+    """What it costs to measure what the answer of a lane's language model rests on. Raises BadInput where it cannot be measured."""
+    items, state = _checked(lane, by_model=True), lane.state
+    step = next(step for step in reversed(state.trace) if step.stage == "generate")
+    tokens = step.usage.tokens_in or (about_tokens(state.prompt.messages) if state.prompt is not None else 0)
+    times, seconds = _most(min(len(items), ASKED_ITEMS)), step.seconds + step.saved
+    return Price(times * max(1, step.usage.calls), times * tokens, times * seconds if seconds > 0 else None)
+
+
+def measurable(lane: Lane, by_model: bool) -> str:
+    """Why it cannot be measured what an answer of a lane rests on, in a sentence; empty where it can."""
+    try:
+        _checked(lane, by_model)
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+def influence(lane: Lane, by_model: bool, check: Callable[[], None] = lambda: None, advanced: Advanced = lambda *_: None) -> Influence:
+    """What an answer of a lane rests on: that of its language model, or else of its reader.
+
+    The first items are left out, at most 200, of a language model 32. See `smallest` for how sets of them are tried. Raises BadInput where
+    it cannot be measured, Cancelled, and what the language model raises.
+    """
+    every = _checked(lane, by_model)
+    items = every[: ASKED_ITEMS if by_model else READ_ITEMS]
+    answers = _Answers(lane, by_model, items, check, advanced)
+    if not by_model and answers.without(frozenset()) != answers.before:
+        raise BadInput(OTHERWISE)
+    weights = []
+    for at, (kind, place) in enumerate(items):
+        alone = frozenset((at,))
+        weights.append(Weight(kind, place, round(distance(answers.before, answers.without(alone)), 6), answers.changes(alone)))
+    order = sorted(range(len(items)), key=lambda at: (-weights[at].changes, -weights[at].influence, not answers.leads(at), at))
+    sets, back = (max(ASKED_SETS, len(items)), PUT_BACK) if by_model else (READ_SETS, READ_ITEMS)
+    found, exact = smallest(order, answers.changes, sets, back)
+    lost = answers.lost(frozenset(found)) if found else ""
+    return Influence(by_model, tuple(weights), found, exact, len(every) - len(items), answers.unusable, lost)
+
+
+def with_influence(known: Iterable[Influence], new: Influence) -> tuple[Influence, ...]:
+    """What was measured by now: one for each of a lane's answers, that of the reader first."""
+    return tuple(sorted([*(one for one in known if one.by_model != new.by_model), new], key=lambda one: one.by_model))
+
+
+def gold_items(lane: Lane, one: Influence, gold: Iterable[str]) -> set[int] | None:
+    """Which of the weights are of gold passages, as places in `one.weights`; None where no passage is marked, or none was an item."""
+    rows, chunks = {row for document in gold for row in chunk_rows(lane.graph, document)}, dict[int, int]()
+    for at, weight in enumerate(one.weights):
+        item = item_at(lane.state, one.by_model, weight.kind, weight.place)
+        own = {item: item} if weight.kind == "chunk" else leaves(lane.graph, [item]) if weight.kind == "node" else {}
+        if item in own:
+            chunks[at] = own[item]
+    return {at for at, row in chunks.items() if row in rows} if rows and chunks else None
+
+
+def distance(before: Sequence[str], now: Sequence[str]) -> float:
+    """How different two answers are, by what they say: 0 for the same in any order, 1 where they share nothing; one minus F1.
+
+    >>> from core.diagnosis.influence import distance
+    >>> distance(("ann", "bea"), ("bea", "ann")), distance(("ann", "bea", "cid"), ("ann",)), distance(("ann",), ())
+    (0.0, 0.5, 1.0)
+    """
+    both = sum((Counter(before) & Counter(now)).values())
+    return 1 - 2 * both / (len(before) + len(now)) if before or now else 0.0
+
+
+def smallest(
+    order: Sequence[int], changes: Callable[[frozenset[int]], bool], sets: int, back: int = READ_ITEMS
+) -> tuple[tuple[int, ...], bool]:
+    """The fewest of some things without which something changes, ascending, and whether no fewer do; empty where it never changes.
+
+    All sets of one size are tried before those of the next, in the `order` of the things, as long as there are no more than `sets` of them
+    altogether. Else the shortest beginning of the order that changes it is found by halving, and its last `back` things are put back one by
+    one where they are not needed.
+
+    >>> from core.diagnosis.influence import smallest
+    >>> smallest((2, 0, 1), lambda without: {0, 1} <= without, 10)
+    ((0, 1), True)
+    """
+    if not order or not changes(frozenset(order)):
+        return (), True
+    size, tried = 1, 0
+    while size < len(order) and tried + comb(len(order), size) <= sets:
+        found = next((one for one in combinations(order, size) if changes(frozenset(one))), None)
+        if found is not None:
+            return tuple(sorted(found)), True
+        tried, size = tried + comb(len(order), size), size + 1
+    low, high = size, len(order)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if changes(frozenset(order[:middle])) else (middle + 1, high)
+    chosen = list(order[:high])
+    for one in chosen[::-1][:back]:
+        if len(chosen) > size and changes(frozenset(chosen) - {one}):
+            chosen.remove(one)
+    return tuple(sorted(chosen)), len(chosen) == size
+
+
+def influence_text(one: Influence) -> str:
+    """A sentence on what an answer rests on: how many items, whether fewer would do, and what it no longer says without them."""
+    text, others = _rests_on(one), one.others
+    if others and one.smallest:
+        text += f" {_many(others, _noun(one))} more {'was' if others == 1 else 'were'} never left out."
+    if one.unusable:
+        text += f" {f'{one.unusable:,} replies were' if one.unusable > 1 else 'One reply was'} blank or cut."
+    return text
+
+
+def _rests_on(one: Influence) -> str:
+    count, size, noun = len(one.weights), len(one.smallest), _noun(one)
+    change = f"no longer says “{shorten(one.lost, LONGEST)}”" if one.lost else "says something else"
+    alone = sum(weight.changes for weight in one.weights)
+    if not size and one.others:
+        return f"Says the same without the first {count:,} of {_many(count + one.others, noun)}: it does not rest on these."
+    if not size:
+        return f"Says the same without {f'any of {_many(count, noun)}' if count > 1 else f'its one {noun}'}: it rests on none."
+    if alone > 1:
+        return f"Rests on each of {_many(alone, noun)} of {count:,}: without any one of them it {change}."
+    if size == 1:
+        return f"Rests on one {noun} of {count:,}: without it, it {change}."
+    if one.exact:
+        return f"Rests on {_many(size, noun)} of {count:,} together: without these, and no fewer, it {change}."
+    return f"Without {size:,} of {_many(count, noun)} together it {change}; fewer may do, as not every set was tried."
+
+
+def _noun(one: Influence) -> str:
+    nouns = {NOUNS[weight.kind] for weight in one.weights}
+    return nouns.pop() if len(nouns) == 1 else "item"
+
+
+class _Answers:
+    """A lane's answers without some of the items that they were made from, each made once."""
+
+    def __init__(self, lane: Lane, by_model: bool, items: Sequence[Item], check: Callable[[], None], advanced: Advanced):
+        self._lane, self._by_model, self._items, self._advanced = lane, by_model, items, advanced
+        self._operator = _operator(lane, by_model)
+        self._context = Context(lane.graph, lane.run.environment, lane.run.ask.seed, check, answering=by_model)
+        self._first = lane.state.reader[:1] if not by_model and lane.state.excerpt is None and lane.state.reader else ()
+        self._state = shown(lane.state, self._operator) if by_model else read(lane.state)
+        self._known: dict[frozenset[int], tuple[Parts, str]] = {}
+        self._right = self._answers_in(self._text(lane.state))
+        self.before, self.unusable = self._parts(lane.state), 0
+
+    def without(self, left_out: frozenset[int]) -> Parts:
+        """What is said without them."""
+        return self._made(left_out)[0]
+
+    def changes(self, left_out: frozenset[int]) -> bool:
+        """Whether the answer changes without them."""
+        parts, text = self._made(left_out)
+        if self._first:
+            return self.before[0] not in parts
+        return self._answers_in(text) != self._right if self._right else distance(self.before, parts) > HALF
+
+    def lost(self, left_out: frozenset[int]) -> str:
+        """What is no longer said without them; empty where only words differ."""
+        if self._first:
+            return self._lane.graph.names(self._first)[0]
+        return ", ".join(sorted(self._right - self._answers_in(self._made(left_out)[1])))
+
+    def leads(self, item: int) -> bool:
+        """Whether an item is a path to what the graph reader names first."""
+        kind, place = self._items[item]
+        return kind == "path" and self._state.ranked["path"].items[place].end in self._first
+
+    def _made(self, left_out: frozenset[int]) -> tuple[Parts, str]:
+        if left_out not in self._known:
+            if self._by_model:
+                time, most = len(self._known) + 1, _most(len(self._items))
+                self._advanced(f"Asking without {counted(len(left_out), 'item')}: {time:,} of at most {most:,}", time / most)
+            state = self._operator(without(self._state, [self._items[at] for at in left_out], self._operator), self._context)
+            self.unusable += bool(state.trace[-1].fault)
+            self._known[left_out] = self._parts(state), self._text(state)
+        return self._known[left_out]
+
+    def _answers_in(self, text: str) -> set[str]:
+        """The known answers that a text gives."""
+        question = self._lane.run.ask.question
+        return {answer for answer in question.answers if any(says(text, name) for name in question.names(answer))}
+
+    def _text(self, state: State) -> str:
+        if self._by_model:
+            return state.answer or ""
+        return state.excerpt.text if state.excerpt is not None else ""
+
+    def _parts(self, state: State) -> Parts:
+        if self._first:
+            return tuple(normalize(name) or name for name in self._lane.graph.names(state.reader or ()))
+        return tuple(normalize(self._text(state)).split())
+
+
+def _checked(lane: Lane, by_model: bool) -> list[Item]:
+    """The items of a lane's answer. Raises BadInput where it cannot be measured what that rests on."""
+    state = lane.state
+    said = (state.answer or "").strip() if by_model else state.reader or state.excerpt
+    if not said or not lane.retrieved or lane.error is not None:
+        raise BadInput(SILENT)
+    if by_model and state.points is not None:
+        raise BadInput(POINTS)
+    items = items_of(state, by_model)
+    if not items:
+        raise BadInput(NOTHING)
+    _operator(lane, by_model)
+    return items
+
+
+def _operator(lane: Lane, by_model: bool) -> Operator:
+    """The operator that gave the answer. Raises BadInput where it is within another."""
+    operators: Sequence[Operator] = lane.instance.line.operators if by_model else lane.run.retrieving()
+    found = [one for one in operators if one.stage == ("generate" if by_model else "read")]
+    if not found:
+        raise BadInput(WITHIN)
+    return found[-1]
+
+
+def _most(items: int) -> int:
+    """How many times a language model is asked at most, where so many items can be left out."""
+    return min(1 + max(ASKED_SETS, items) + ceil(log2(items + 1)) + PUT_BACK, 2**items - 1)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") and count != 1 else counted(count, noun)

@@ -1,0 +1,73 @@
+"""What the answer of a lane's language model rests on: measured on a press, with its cost said before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from core.diagnosis.influence import influence, measurable, price, with_influence
+from core.diagnosis.wording import sentence
+from core.engine import Lane
+from core.runtime.jobs import DONE, Job
+from pages.parts.compare.asked import Shown
+from pages.parts.shared.session import engine
+
+MEASURE, STOP = "influence", "influence-stop"  # what the buttons of a lane ask for
+LABEL = "Measure what the model's answer rests on"
+
+
+def press_measure(on_screen: Shown, place: int, what: str) -> None:
+    """Begin to measure a lane's answer in the background, or stop that. Raises NotAllowed where somebody else began it."""
+    lane = on_screen.comparison.lanes[place]
+    known = _job(on_screen, lane)
+    if what == STOP:
+        if known is not None:
+            known.cancel()
+    elif not measurable(lane, by_model=True):
+        key = _key(on_screen, lane)
+        engine().preparing.start(key, lambda: Job(key, lambda job: _measured(job, lane, on_screen.job)), again=True)
+
+
+def _measured(job: Job, lane: Lane, screen: Job | None) -> None:
+    def advanced(text: str, share: float | None = None) -> None:
+        job.tell(text, share)
+        if screen is not None:
+            screen.touch()
+
+    try:
+        lane.influences = with_influence(lane.influences, influence(lane, by_model=True, check=job.check, advanced=advanced))
+    finally:
+        if screen is not None:
+            screen.touch()
+
+
+def measuring(on_screen: Shown) -> list[Job | None]:
+    """The jobs that measure lanes on the screen."""
+    return [_job(on_screen, lane) for lane in on_screen.comparison.lanes] if on_screen.job is not None else []
+
+
+def with_measuring(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
+    """The board's data with what can be measured of each lane, or how far it is; as it is where no language model answers here."""
+    if on_screen.job is None or not on_screen.comparison.ask.model:
+        return drawn
+    return {**drawn, "lanes": [{**data, **one} for data, one in zip(drawn["lanes"], _offers(on_screen))]}
+
+
+def _offers(on_screen: Shown) -> Iterator[dict[str, Any]]:
+    for lane in on_screen.comparison.lanes:
+        job = _job(on_screen, lane)
+        if job is not None and not job.ended:
+            yield {"measure": {"running": True, "text": job.text, "share": job.fraction}}
+        elif lane.status != DONE or any(one.by_model for one in lane.influences) or measurable(lane, by_model=True):
+            yield {}
+        else:
+            cost = f"{sentence(price(lane).text)}."
+            yield {"measure": {"running": False, "label": LABEL, "cost": cost, "error": job.error if job is not None else None}}
+
+
+def _key(on_screen: Shown, lane: Lane) -> str:
+    return f"influence-{on_screen.key}-{lane.instance.line!r}"
+
+
+def _job(on_screen: Shown, lane: Lane) -> Job | None:
+    return engine().preparing.get(_key(on_screen, lane))

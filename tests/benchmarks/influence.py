@@ -1,0 +1,134 @@
+"""Whether what an answer rests on is what is marked as evidence: the gold paths of PathQuestion, the gold passages of corpora.
+
+python -m tests.benchmarks influence               # the readers; HOPSCOPE_BENCHMARK_QUESTIONS of each set (60)
+python -m tests.benchmarks.influence --model --each 20  # a language model on passages, which is asked up to 28 times a question
+
+Of a set's questions those count whose answer is right (an excerpt in any case), and of whose items some are marked and others are not. The
+value is the share of questions whose item of most influence is marked, of equal ones their mean; beside it the same of the item ranked
+first, and the share of the smallest set that is marked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from core.comparison.run import LaneRun, Prefixes, Progress
+from core.diagnosis.influence import gold_items, influence, measurable
+from core.engine import Engine, Lane
+from core.errors import BadInput
+from core.instances.catalogue import Instance, catalogue
+from core.io.home import ROOT
+from core.operators.text import parse_line
+from core.runtime.jobs import DONE
+from core.sources import Ask, CorpusSource, GraphSource
+from core.types import Influence
+
+EACH, SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 60)), 23
+PATHS = ("pathquestion-2hop", "pathquestion-3hop")
+LINES = ("lego-1", "lego-12", "lego-14", "chain-ranking")
+CORPORA = ("hotpotqa", "2wikimultihopqa")
+PASSAGES = "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=5) >> AnswerFromPassages(max_tokens=48)"
+
+
+def run() -> list[dict]:
+    """The rows of the readers."""
+    engine = Engine()
+    return [*_paths(engine, EACH), *_passages(engine, EACH, model=False)]
+
+
+def _paths(engine: Engine, each: int) -> Iterator[dict]:
+    known = catalogue()
+    for name in PATHS:
+        gold, source = _gold_paths(name), GraphSource(name).open(engine)
+        for line in LINES:
+            found = []
+            for question in _drawn(source.questions(name), each):
+                lane = _ran(engine, source.ask(question, model=False), known[line])
+                named = lane.graph.names(lane.state.reader or ())[:1]
+                texts = [lane.graph.text(path) for path in lane.state.paths.items] if lane.state.paths else []
+                if set(named) & set(question.answers):
+                    one = influence(lane, by_model=False)
+                    found.append((one, {at for at, _ in enumerate(one.weights) if texts[at] in gold[question.text]}))
+            yield from _rows(f"{name} {known[line].name}", found, each)
+
+
+def _gold_paths(name: str) -> dict[str, set[str]]:
+    """The gold paths of each question of a set, as the graph writes paths."""
+    found: dict[str, set[str]] = {}
+    with gzip.open(ROOT / "data" / name / "questions.txt.gz", "rt", encoding="utf-8") as lines:
+        for text, _, path in (line.rstrip("\n").split("\t") for line in lines):
+            found.setdefault(" ".join(text.split()), set()).add(" -> ".join(path.split("#<end>")[0].split("#")))
+    return found
+
+
+def _passages(engine: Engine, each: int, model: bool) -> Iterator[dict]:
+    instance = Instance("passages", "5 passages by vectors", parse_line(PASSAGES))
+    for name in CORPORA:
+        source = CorpusSource(name).open(engine)
+        found = []
+        for question in _drawn([one for one in source.questions(next(iter(source.sets))) if one.gold], each):
+            lane = _ran(engine, source.ask(question, model=model), instance)
+            if measurable(lane, by_model=model):
+                continue
+            try:
+                one = influence(lane, by_model=model)
+            except BadInput:
+                continue
+            right = not model or any(answer.lower() in (lane.state.answer or "").lower() for answer in question.answers)
+            if right:
+                found.append((one, gold_items(lane, one, question.gold) or set()))
+        yield from _rows(f"{name} {'model' if model else 'nearest sentence'}", found, each)
+
+
+def _drawn(questions, each: int) -> list:
+    size = min(each, len(questions))
+    return [questions[at] for at in np.sort(np.random.default_rng(SEED).choice(len(questions), size, replace=False)).tolist()]
+
+
+def _ran(engine: Engine, ask: Ask, instance: Instance) -> Lane:
+    run = LaneRun(ask, instance.line, engine.environment, Prefixes())
+    run.retrieve(Progress())
+    if ask.model:
+        run.answer(Progress())
+    return Lane(instance, run, DONE, retrieved=True)
+
+
+def _rows(name: str, found: Iterable[tuple[Influence, set[int]]], each: int) -> Iterator[dict]:
+    both = [(one, gold) for one, gold in found if gold and len(gold) < len(one.weights)]
+    if not both:
+        return
+    moved = [(one, gold) for one, gold in both if one.smallest]
+    firsts, ranked, sets = [], [], []
+    for one, gold in both:
+        weights = np.array([weight.influence for weight in one.weights])
+        firsts.append(np.mean([at in gold for at in np.flatnonzero(weights == weights.max())]))
+        ranked.append(0 in gold)
+        sets += [len(gold & {*one.smallest}) / len(one.smallest)] if one.smallest else []
+    note = f"{len(both)} of {each} questions; the item ranked first {np.mean(ranked):.2f}; in the smallest set {np.mean(sets):.2f}"
+    note += f" of {np.mean([len(one.smallest) for one, _ in moved]):.1f} items; {len(both) - len(moved)} rest on none" if moved else ""
+    yield {"name": f"influence {name}", "value": float(np.mean(firsts)), "unit": "marked", "note": note}
+
+
+def main() -> None:
+    """The figures, of the readers or of a language model."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.influence")
+    parser.add_argument("--model", action="store_true")
+    parser.add_argument("--each", type=int, default=EACH)
+    options = parser.parse_args()
+    engine = Engine()
+    rows = (
+        _passages(engine, options.each, model=True)
+        if options.model
+        else [*_paths(engine, options.each), *_passages(engine, options.each, False)]
+    )
+    for row in rows:
+        print(f"{row['name']:60} {row['value']:.2f}  {row['note']}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""What an answer rests on, as the board gets it; that of a language model begun by a press, with its cost said before."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from core.comparison.run import LaneRun, Progress
+from core.diagnosis.influence import influence, with_influence
+from core.engine import Comparison, Lane
+from core.environment import Environment
+from core.graph.building.build import build
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.runtime.jobs import DONE, Job, Jobs
+from core.sources import GraphSource
+from core.types import Question
+from pages.parts.board.payload import Board
+from pages.parts.compare import influence as page
+from pages.parts.compare.asked import Shown
+from tests.films import TRIPLES, Parrot, Table, Written
+
+
+@pytest.fixture
+def on_screen(tmp_path, monkeypatch):
+    """One lane that two paths were shown of, and that says Ann whatever it is shown."""
+    source = GraphSource("films", build([*TRIPLES, ("One", "directed_by", "<script>")], tmp_path / "films", "films"))
+    ask = source.ask(Question("who directed One", entities=("One",)))
+    run = LaneRun(
+        ask,
+        parse_line("EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Answer(paths=2)"),
+        Environment(Written(Parrot("Ann"), encoder=Table({}))),
+    )
+    run.retrieve(Progress())
+    run.answer(Progress())
+    jobs = Jobs()
+    monkeypatch.setattr(page, "engine", lambda: SimpleNamespace(preparing=jobs))
+    yield Shown("key", Comparison(ask, [Lane(Instance("a", "A", run.line), run, DONE, retrieved=True)]), Job("key"))
+    jobs.stop()
+
+
+def drawn(on_screen):
+    return page.with_measuring(Board(on_screen.comparison).payload(), on_screen)["lanes"][0]
+
+
+def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
+    before, lane = drawn(on_screen), on_screen.comparison.lanes[0]
+    assert (
+        before["influence"] is None and before["measure"]["cost"].startswith("Up to 3 calls, about ") and not before["measure"]["running"]
+    )
+    version = on_screen.job.version
+    page.press_measure(on_screen, 0, page.MEASURE)
+    (job,) = page.measuring(on_screen)
+    assert job.wait(30) and job.error is None and on_screen.job.version > version
+    after = drawn(on_screen)
+    assert "measure" not in after and lane.influences[0].by_model
+    assert [text["text"] for text in after["influence"]["texts"]] == ["Says the same without any of 2 paths: it rests on none."]
+    assert {one["share"] for one in after["influence"]["items"].values()} == {0.0}
+
+
+def test_a_failure_is_said_beside_the_button_and_may_be_tried_again(on_screen, monkeypatch):
+    monkeypatch.setattr(page, "influence", lambda *_, **__: 1 / 0)
+    page.press_measure(on_screen, 0, page.MEASURE)
+    assert page.measuring(on_screen)[0].wait(30)
+    assert "ZeroDivisionError" in drawn(on_screen)["measure"]["error"]
+
+
+def test_stop_cancels(on_screen, monkeypatch):
+    def slow(lane, by_model, check, advanced):
+        while True:
+            check()
+
+    monkeypatch.setattr(page, "influence", slow)
+    page.press_measure(on_screen, 0, page.MEASURE)
+    assert drawn(on_screen)["measure"]["running"]
+    page.press_measure(on_screen, 0, page.STOP)
+    assert page.measuring(on_screen)[0].wait(30) and not drawn(on_screen)["measure"]["running"]
+
+
+def test_the_bars_are_those_of_the_items_that_are_drawn(on_screen):
+    lane = on_screen.comparison.lanes[0]
+    lane.influences = with_influence((), influence(lane, by_model=False))
+    data = Board(on_screen.comparison).payload()["lanes"][0]
+    assert set(data["influence"]["items"]) == {path["key"] for path in data["paths"]}
+    assert data["influence"]["texts"][0]["who"] == "Graph reader"
+
+
+def test_of_a_case_nothing_is_measured(on_screen):
+    saved = Shown("case", on_screen.comparison)
+    assert "measure" not in drawn(saved) and page.measuring(saved) == []
