@@ -5,23 +5,13 @@ from __future__ import annotations
 import psutil
 import streamlit as st
 
-from core.models.declared import ROLES
 from core.sharing import who
 from pages.parts.models.add_model import add_model
 from pages.parts.models.model_cards import cards
+from pages.parts.models.roles import choose_roles
 from pages.parts.models.trying_model import try_model
 from pages.parts.shared.people import admit
-from pages.parts.shared.session import engine, said
-from pages.parts.shared.session_state import Session
-
-ROLE_WORDS = {
-    "answer": ("Answers", "Writes the answer from the prompt."),
-    "choose": ("Chooses", "Picks from a list where an operator names “choose”."),
-    "judge": ("Judges", "Compares an answer with the known ones."),
-    "encoder": ("Encoder", "Turns texts into vectors where an operator names “encoder”."),
-    "reranker": ("Re-ranker", "Scores pairs of texts where an operator names “reranker”."),
-    "cross-encoder": ("Cross-encoder", "Reads a question and a document together: FastInsight, GAR, Re2."),
-}
+from pages.parts.shared.session import engine
 
 
 def page() -> None:
@@ -30,7 +20,7 @@ def page() -> None:
     _memory()
     here, trying, adding = st.tabs([":material/memory: Models", ":material/chat: Try one", ":material/add: Add one"])
     with here:
-        _roles()
+        choose_roles()
         cards()
     with trying:
         try_model()
@@ -49,40 +39,6 @@ def _memory() -> None:
         st.metric("Models loaded", f"{len(loaded)}", width="content")
         st.metric("Memory of Hopscope", f"{process / 1e9:.1f} GB", width="content")
         st.metric("Free memory", f"{computer.available / 1e9:.1f} GB", width="content")
-
-
-def _roles() -> None:
-    """Which model does what; a choice is kept for the next start."""
-    registry, mine = engine().models, who().administrator
-    declared = registry.declared()
-    with st.container(border=True):
-        st.markdown("**Who does what**")
-        with st.container(horizontal=True, gap="medium"):
-            for role, model_kind in ROLES.items():
-                fit = {i.name: i for i in declared if i.kind == model_kind or (model_kind == "scorer" and i.kind != "chat")}
-                label, help_text = ROLE_WORDS[role]
-                Session.role[role].value = registry.roles[role]
-
-                def chosen(role: str = role) -> None:
-                    said(lambda: registry.set_role(role, Session.role[role].value, save=True))
-
-                st.selectbox(
-                    label,
-                    list(fit),
-                    key=Session.role[role].name,
-                    help=help_text,
-                    on_change=chosen,
-                    disabled=not mine,
-                    width=225,
-                    format_func=lambda name, fit=fit: (
-                        fit[name].title.split(",")[0].split(" (")[0] + ("" if fit[name].present else " · not installed")
-                    ),
-                )
-        if not mine:
-            st.caption("Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them.")
-        absent = [ROLE_WORDS[role][0] for role, name in registry.roles.items() if not registry.info(name).present]
-        if absent:
-            st.caption(f"{' and '.join(absent)}: that model is not installed yet. Get it below, or choose another.")
 
 
 admit(page)

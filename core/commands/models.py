@@ -1,30 +1,89 @@
-"""`models`: what models there are, and fetching one."""
+"""`models`: what models there are, fetching one, and adding and measuring a server."""
 
 from __future__ import annotations
 
+import getpass
 import sys
 
 from core.commands.terminal import OK, bar
+from core.errors import BadInput
+from core.models.declared import ROLES
+from core.models.discovery import find_servers, list_models, role_kind
 from core.models.registry import Registry
+
+BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}  # of what lies behind a server
 
 
 def add(commands) -> None:
     """The command's grammar."""
-    models = commands.add_parser("models", help="list the models, or fetch one")
+    models = commands.add_parser("models", help="list the models, fetch one, add or measure a server")
     models.add_argument("--fetch", metavar="NAME", help="fetch this model's file")
+    models.add_argument("--find", action="store_true", help="look for model servers on the usual ports of this computer")
+    models.add_argument("--add", metavar="NAME", help="add a server under this name; needs --url")
+    models.add_argument("--url", help="the server's address, usually ending in /v1")
+    models.add_argument("--model", help="the model as the server calls it; may be left out where it has just one")
+    models.add_argument("--kind", choices=tuple(BACKENDS), help="what the model is (read from its name where left out)")
+    models.add_argument("--role", action="append", choices=tuple(ROLES), default=[], help="give the added model this role; repeatable")
+    models.add_argument("--key", action="store_true", help="ask for the server's key, which is saved for its address alone")
+    models.add_argument("--measure", metavar="NAME", help="ask a server what it can do; requests keep to it from then on")
     models.set_defaults(run=run)
 
 
 def run(options) -> int:
-    """Fetch where asked to, then list; the exit code."""
+    """Do what was asked for, else list the models; the exit code."""
     registry = Registry()
+    for sentence in registry.faults():
+        print(f"hopscope: left out: {sentence}", file=sys.stderr)
+    if options.find:
+        return _find()
+    if options.add:
+        return _add(registry, options)
+    if options.measure:
+        return _measure(registry, options.measure)
     if options.fetch:
         with bar("Fetching") as advanced:
             registry.fetch(options.fetch, advanced)
-    for sentence in registry.faults():
-        print(f"hopscope: left out: {sentence}", file=sys.stderr)
     for info in registry.declared():
         print(
             f"{'●' if info.present else '○'} {info.name:20} {info.kind:9} {info.title}" + ("" if info.present else f"  ({info.how_to_get})")
         )
+    return OK
+
+
+def _find() -> int:
+    found = find_servers()
+    for one in found:
+        print(f"{one.url}  {one.program}" + ("  (wants a key)" if one.locked else ""))
+        for model in one.models:
+            print(f"  {model}")
+    if not found:
+        print("No model server answers on the usual ports of this computer.")
+    return OK
+
+
+def _add(registry: Registry, options) -> int:
+    if not options.url:
+        raise BadInput("--add needs the server's address: --url http://localhost:8000/v1")
+    key = getpass.getpass("Key: ") if options.key else ""
+    model = options.model or _only(list_models(options.url, key=key or None))
+    kind = options.kind or role_kind(model)
+    title = f"{model.split('/')[-1]} at {options.url}"
+    registry.add(options.add, kind, BACKENDS[kind], serves=options.role, key=key, url=options.url, model=model, title=title)
+    print(f"Added {title} as {options.add}, kind {kind}.")
+    return _measure(registry, options.add) if kind == "chat" else OK
+
+
+def _only(models: tuple[str, ...]) -> str:
+    if len(models) != 1:
+        raise BadInput(f"Say which model with --model; the server has: {', '.join(models) or 'none'}")
+    return models[0]
+
+
+def _measure(registry: Registry, name: str) -> int:
+    with bar("Measuring") as advanced:
+        profile = registry.measure(name, advanced)
+    for sentence in profile.sentences():
+        print(f"  {sentence}")
+    if profile.refuses:
+        print(f"  asked without {', '.join(profile.refuses)}")
     return OK

@@ -1,12 +1,17 @@
-"""Keys of servers: read from variables that are meant for it, and handed to the one address that stands beside the key."""
+"""Keys of servers: from variables that are meant for it or a file of the person's folder, each for one address alone."""
 
 from __future__ import annotations
 
 import os
 import re
+import tomllib
+from pathlib import Path
 from urllib.parse import urlsplit
 
-from core.errors import ModelUnavailable
+from core.errors import BadInput, ModelUnavailable
+from core.io.durable import write_whole
+from core.io.home import home
+from core.io.locks import changing
 
 NAME = re.compile(r"HOPSCOPE_KEY_[A-Z0-9_]+")
 HOW = 'export HOPSCOPE_KEY_MINE="https://api.example.com/v1 the-key"'
@@ -36,6 +41,52 @@ def key_for(variable: str, url: str, who: str) -> str:
     if not _covers(bound, url):
         raise ModelUnavailable(f"The key in {variable} is for another address than that of {who}, and is not sent there.")
     return key.strip()
+
+
+def keys_file() -> Path:
+    """The file of typed keys, which only its owner may read; it need not exist."""
+    return home() / "keys.toml"
+
+
+def save_key(url: str, key: str) -> None:
+    """Keep a key for the server at `url`, in the place of an earlier one; an empty key forgets it. Raises BadInput."""
+    import tomli_w
+
+    url, key = url.rstrip("/"), key.strip()
+    check_key(key)
+    keys_file().parent.mkdir(parents=True, exist_ok=True)
+    with changing(keys_file()):
+        keys = {one: theirs for one, theirs in _saved_keys().items() if one != url} | ({url: key} if key else {})
+        text = f"# Keys of model servers by address, typed on the page Models. Keep this file to yourself.\n\n{tomli_w.dumps(keys)}"
+        write_whole(keys_file(), lambda temporary: _write_private(temporary, text))
+
+
+def check_key(key: str) -> None:
+    """Raises BadInput for a text that can be no key."""
+    if not key.isprintable() or not key.isascii() or " " in key:
+        raise BadInput("A key is one word of printable characters; this one holds others. Was more than the key copied?")
+
+
+def _write_private(file: Path, text: str) -> None:
+    """Write a file that nobody else may read at any time."""
+    file.unlink(missing_ok=True)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
+        opened.write(text)
+
+
+def saved_key(url: str) -> str:
+    """The key that was typed for the server at `url`; empty where none was. Raises ModelUnavailable where the file cannot be read."""
+    return next((key for bound, key in _saved_keys().items() if _covers(bound, url)), "")
+
+
+def _saved_keys() -> dict[str, str]:
+    try:
+        found = tomllib.loads(keys_file().read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ModelUnavailable(f"The file of keys, {keys_file()}, cannot be read: {error}.") from error
+    return {url: key for url, key in found.items() if isinstance(key, str) and "://" in url}
 
 
 def _covers(bound: str, url: str) -> bool:

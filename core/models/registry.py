@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,15 @@ from typing import Any
 from core.errors import BadParameter, ModelUnavailable, nearest
 from core.io.locks import changing
 from core.models import combine, declared
-from core.models.backends import Llama
+from core.models.backends import Llama, OpenAI
 from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.chat.client import ChatClient
+from core.models.chat.profile import ServerProfile, measure, save_profile
 from core.models.chat.saved_replies import SavedReplies
 from core.models.declared import ROLES, Row
 from core.models.fetch import fetch
 from core.models.hosts import check_host
+from core.models.keys import save_key
 from core.models.llm_chooser import LLMChooser
 from core.models.scorers import EncoderScorer
 from core.models.weights import weights_folder
@@ -31,7 +33,8 @@ class ModelInfo:
     `present` tells whether it can be used here now as far as that can be told without loading it (a server counts as
     present); `how_to_get` is a sentence, empty where it is present; `memory_bytes` is about what it takes once loaded;
     `own` tells a person's own row from a shipped one; `fetchable` whether `Registry.fetch` can get it; `figures` is what was
-    measured of one that was trained from shipped questions; `refuses` are the parts of requests that a server was seen to refuse.
+    measured of one that was trained from shipped questions; `refuses` are the parts of requests that a server was seen to refuse;
+    `profile` is what was measured of a server.
     """
 
     name: str
@@ -50,6 +53,7 @@ class ModelInfo:
     fetchable: bool = False
     figures: str = ""
     refuses: tuple[str, ...] = ()
+    profile: ServerProfile | None = None
 
 
 class Registry:
@@ -174,6 +178,7 @@ class Registry:
             fetchable=row.settings.fetchable,
             figures=row.settings.figures(),
             refuses=getattr(made, "refuses", ()),
+            profile=row.settings.profile(row.name) if isinstance(row.settings, OpenAI) else None,
         )
 
     def set_role(self, role: str, name: str, save: bool = True) -> None:
@@ -187,22 +192,54 @@ class Registry:
                     declared.save(rows, roles | {role: name})
             self._roles[role] = name
 
-    def add(self, name: str, kind: str, backend: str, **settings: Any) -> ModelInfo:
+    def add(self, name: str, kind: str, backend: str, *, serves: Sequence[str] = (), key: str = "", **settings: Any) -> ModelInfo:
         """Declare a model or server and save it in the person's models.toml; `settings` are the keys of its row there.
 
-        A row of the same name is replaced. Raises BadParameter, and NotAllowed where people share and this is not the administrator.
+        A row of the same name is replaced. It is given the roles `serves`. A server's `key` goes to the file of keys, for its address
+        alone. Raises BadParameter, BadInput, and NotAllowed where people share and this is not the administrator.
         """
         check_administrator("add models")
         if "url" in settings:
             check_host(str(settings["url"]))
         with self._lock:
             values = {"kind": kind, "backend": backend, **settings}
-            declared.row(name, values, "Models", own=True)
+            made = declared.row(name, values, "Models", own=True)
+            for role in serves:
+                declared.check_role(role, name, {**self._rows, name: made}, "Models")
+            if key and "url" in settings:
+                save_key(str(settings["url"]), key)
             with changing(declared.own_file()):
                 rows, roles = declared.raw_own()
-                declared.save(rows | {name: values}, roles)
+                declared.save(rows | {name: values}, roles | dict.fromkeys(serves, name))
+            dropped = self._made.pop(name, None)  # its key may be another one
+        _close(dropped)
         self.reload()
         return self.info(name)
+
+    def measure(
+        self, name: str, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None
+    ) -> ServerProfile:
+        """Ask a server what it can do, and keep that: requests keep to it from now on, and its row's context to the prompts that it reads.
+
+        Takes a minute or two. Raises BadParameter for a model that is no language model behind a server, ModelFailed, ModelUnavailable,
+        NotAllowed, and what `check` raises.
+        """
+        check_administrator("measure servers")
+        row = self.resolve(name)
+        if not isinstance(row.settings, OpenAI):
+            raise BadParameter(f"“{row.name}” is no language model behind a server, so there is nothing to measure.")
+        profile = measure(row.settings.client(row.name), progress, check)
+        save_profile(row.name, row.settings.url, row.settings.model, profile)
+        with self._lock, changing(declared.own_file()):
+            rows, roles = declared.raw_own()
+            values = rows.get(row.name, {})
+            given, wide = "context" in values, profile.reads > row.settings.context
+            if row.name in rows and profile.reads and ((profile.limited and not wide) or (wide and not given)):
+                declared.save(rows | {row.name: values | {"context": profile.reads}}, roles)
+            dropped = self._made.pop(row.name, None)
+        _close(dropped)
+        self.reload()
+        return profile
 
     def remove(self, name: str) -> None:
         """Take a person's own row out of their models.toml, with the roles it had there. Raises BadParameter, NotAllowed."""

@@ -8,7 +8,7 @@ from core.models.backends.chats import VLLM, Absent, Llama, OpenAI
 from core.models.backends.encoders import LlamaEmbeddings, MiniLM, Pooled, Sentence, ServerEmbeddings
 from core.models.backends.scorers import BM25, Cross, LateInteraction, NoSettings, ServerReranker, SparseEncoder
 
-__all__ = ["BACKENDS", "Backend", "Llama", "SparseEncoder"]
+__all__ = ["BACKENDS", "Backend", "Llama", "OpenAI", "SparseEncoder"]
 
 BACKENDS: dict[str, type[Backend]] = {
     "minilm": MiniLM,

@@ -17,6 +17,7 @@ from core.models.backends.base import Backend, folder_or_name, no_folder, withou
 from core.models.chat import vllm
 from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
+from core.models.chat.profile import ServerProfile, saved_profile
 
 if TYPE_CHECKING:
     from core.models.backends.base import Rows
@@ -79,7 +80,19 @@ class OpenAI(Backend):
         return without_key(row, self.key_variable, self.url)
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        return OpenAIChat(self.url, self.model, row.name, self.key_variable, self.context, self.timeout)
+        made, profile = self.client(row.name), self.profile(row.name)
+        if profile is not None:
+            made.thinks = profile.thinks
+            made.leave_out(*profile.refuses)
+        return made
+
+    def client(self, name: str) -> OpenAIChat:
+        """A client that knows nothing of the server yet."""
+        return OpenAIChat(self.url, self.model, name, self.key_variable, self.context, self.timeout)
+
+    def profile(self, name: str) -> ServerProfile | None:
+        """What was measured of the server for the row of this name; None where nothing was."""
+        return saved_profile(name, self.url, self.model)
 
     def device(self, made: Any) -> str:
         return self.url

@@ -23,6 +23,10 @@ ENLARGE = (
 )
 
 
+class PromptCut(ModelFailed):
+    """A server cut a prompt and did not say so."""
+
+
 class OpenAIChat(OpenAIServer, ChatClient):
     """A Chat over the server at `url` (ending in /v1), asking for `model`; see `OpenAIServer` for the key.
 
@@ -33,6 +37,8 @@ class OpenAIChat(OpenAIServer, ChatClient):
     """
 
     side_by_side = True
+    holds_counts = True  # whether the tokens that a server says it read are held against the prompt
+    counts = False  # whether its last reply said how many tokens it read
 
     def __init__(
         self, url: str, model: str, name: str, key_variable: str = "", context: int = 8192, timeout: float = 120.0, key: str | None = None
@@ -45,6 +51,14 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def refuses(self) -> tuple[str, ...]:
         """The parts of requests that the server refused, so that they are left out."""
         return self._refusals.names
+
+    def allowed(self, body: dict[str, Any]) -> dict[str, Any]:
+        """A request without what the server refuses."""
+        return self._refusals.allowed(body)
+
+    def leave_out(self, *names: str) -> None:
+        """Leave parts of requests out from now on, as though the server had refused them; a name that is no part's is passed over."""
+        self._refusals.add(names)
 
     def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
         body = {"model": self.model, **request.body()}
@@ -99,9 +113,13 @@ class OpenAIChat(OpenAIServer, ChatClient):
                 writing.finish = "stop"
         if writing.finish is None:
             raise ValueError("the connection ended before the reply did")
-        messages = body["messages"]
-        if used is not None and (cut := self._whole.cut(used[0], messages, lambda others: self._reads(others, body, check))):
-            raise ModelFailed(f"The server at {self.url} {cut}: it cut the prompt and did not say so. {ENLARGE}")
+        messages, self.counts = body["messages"], used is not None and used[0] > 0
+        if (
+            self.holds_counts
+            and used is not None
+            and (cut := self._whole.cut(used[0], messages, lambda others: self._reads(others, body, check)))
+        ):
+            raise PromptCut(f"The server at {self.url} {cut}: it cut the prompt and did not say so. {ENLARGE}")
         about = max(fewest_tokens(messages), estimate_tokens(messages)), estimate("".join(writing.pieces))
         writing.tokens_in, writing.tokens_out = used or about
 

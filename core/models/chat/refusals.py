@@ -118,6 +118,10 @@ class Refusals:
             self._refused.append(named[0])
         return named[0].name if named else ""
 
+    def add(self, names: Iterable[str]) -> None:
+        """Take parts for refused, by their names."""
+        self._refused += [part for part in PARTS if part.name in set(names) and part not in self._refused]
+
     def forget(self, names: Iterable[str]) -> None:
         """Take parts for ones that are not refused after all."""
         without = set(names)

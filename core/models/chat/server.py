@@ -12,7 +12,7 @@ from core.errors import ModelFailed, shorten
 from core.models.chat.pauses import BUSY, DROPS, Pauses
 from core.models.chat.piece import bound
 from core.models.chat.refusals import said_by
-from core.models.keys import key_for
+from core.models.keys import key_for, saved_key
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -26,14 +26,15 @@ Check = Callable[[], None]
 class OpenAIServer:
     """The server at `url` (ending in /v1), asked for `model`.
 
-    The key is read from the environment variable `key_variable` where one is named. Redirects are not followed: a server leads to no
+    The key is read from the environment variable `key_variable` where one is named, else it is the one that was typed for the address,
+    where there is one. Redirects are not followed: a server leads to no
     host that is not allowed.
     """
 
     def __init__(self, url: str, model: str, name: str, key_variable: str = "", timeout: float = 120.0, key: str | None = None):
         self.url, self.model, self.name = url.rstrip("/"), model, name
         self.key_variable, self.timeout, self._key = key_variable, timeout, key
-        self._connecting = threading.Lock()
+        self._connecting, self._has_key = threading.Lock(), False
         self._client: OpenAI | None = None
 
     def client(self) -> Any:
@@ -42,7 +43,8 @@ class OpenAIServer:
 
         with self._connecting:
             if self._client is None:
-                key = self._key or (key_for(self.key_variable, self.url, self.name) if self.key_variable else "none")
+                named = self._key or (key_for(self.key_variable, self.url, self.name) if self.key_variable else saved_key(self.url))
+                self._has_key, key = bool(named), named or "none"
                 timeout = openai.Timeout(self.timeout, connect=CONNECT)
                 http = openai.DefaultHttpxClient(event_hooks={"response": [bound]}, follow_redirects=False)
                 self._client = openai.OpenAI(base_url=self.url, api_key=key, timeout=timeout, max_retries=0, http_client=http)
@@ -80,7 +82,7 @@ class OpenAIServer:
             target = shorten(error.response.headers.get("Location", ""), 200) or "no address"
             what = f"redirects to {target} ({error.status_code}), which was not followed; if that is right, give it as the address"
         elif isinstance(error, openai.AuthenticationError):
-            what = "refused the key"
+            what = "refused the key" if self._has_key else "asks for a key, and none is known for this address"
         elif isinstance(error, openai.NotFoundError):
             said = said_by(error.body)
             what = f"does not know the model “{self.model}” or this address" + (f": {shorten(said, 200)}" if said else "")

@@ -1,108 +1,237 @@
-"""Adding a model: a server by its address, and what to do for a graphics card."""
+"""Adding a model: a server that is found on this computer or named by its address, and what to do for a graphics card."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
 
 from core.errors import BadInput, HopscopeError
 from core.models.chat.openai import OpenAIChat
-from core.models.declared import own_file
+from core.models.declared import ROLES, own_file
+from core.models.discovery import PORTS, FoundServer, find_servers, list_models, role_kind
 from core.models.hosts import check_host
-from core.models.keys import HOW, NAME, key_for
+from core.models.keys import HOW, NAME, check_key, key_for
 from core.sharing import check_administrator
+from pages.parts.models.measuring import begin_measure
+from pages.parts.models.roles import ROLE_WORDS
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
 TIMEOUT = 20.0  # seconds a server may take to answer the test
+KINDS = {"chat": "Language model", "encoder": "Encoder", "reranker": "Re-ranker"}
+BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the form says of a server. `key` is what was typed, `variable` the environment variable in its place; empty where none is."""
+
+    name: str
+    url: str
+    model: str
+    variable: str = ""
+    key: str = field(default="", repr=False)
+    kind: str = "chat"
+    roles: tuple[str, ...] = ()
 
 
 def add_model() -> None:
-    """Draw the form for a server, and the instructions for a graphics card."""
+    """Draw the search for servers, the form for one, and the instructions for a graphics card."""
     st.subheader("A server")
-    st.write("Any server that speaks the OpenAI protocol: vLLM, llama.cpp, Ollama, or a hosted service.")
+    st.write("Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a hosted service.")
+    _found()
     with st.container(border=True, key="server-box"):
-        with st.container(horizontal=True, gap="medium"):
-            name = st.text_input(
-                "Name",
-                key="server_name",
-                persist_state="session",
-                placeholder="my-server",
-                width=220,
-                help="How lines and roles call it: letters, digits, dashes and dots.",
-            )
-            url = st.text_input(
-                "Address",
-                key="server_url",
-                persist_state="session",
-                placeholder="http://localhost:8000/v1",
-                width=340,
-                help="The base address, usually ending in /v1.",
-            )
-            model = st.text_input(
-                "Model",
-                key="server_model",
-                persist_state="session",
-                placeholder="Qwen/Qwen2.5-7B-Instruct",
-                width=280,
-                help="The model's name on that server.",
-            )
-            variable = st.text_input(
-                "Environment variable of the key",
-                key="server_key",
-                persist_state="session",
-                placeholder="none needed",
-                width=250,
-                help="Its name, HOPSCOPE_KEY_..., not the key. It holds this address, a space and the key, which is sent nowhere else.",
-            )
+        given = _form()
         with st.container(horizontal=True):
+            listed = st.button("List its models", key="server-list", icon=":material/list:", help="Asks the server at the address above.")
             tested = st.button("Test the connection", key="server-go", icon=":material/network_check:")
             added = st.button("Add", key="server-add", type="primary", icon=":material/add:")
-    if tested or added:
         try:
-            given = checked(name, url, model, variable)
-            _test(*given) if tested else _add(*given)
+            if listed:
+                _list(given)
+            elif tested:
+                _test(checked(given))
+            elif added:
+                _add(checked(given))
         except HopscopeError as error:
             st.error(plain(str(error)))
+        _listed()
     if title := Session.model_added.take():
-        st.success(f"Added {plain(title)}. Give it a role under “Models”, or try it under “Try one”.", icon=":material/check_circle:")
+        st.success(f"Added {plain(title)}.", icon=":material/check_circle:")
     with st.expander("A model on a graphics card (vLLM)"):
         _gpu()
 
 
-def checked(name: str, url: str, model: str, variable: str) -> tuple[str, str, str, str]:
-    """The fields, trimmed. Raises BadInput that says which one is not usable."""
+def _found() -> None:
+    """The button that looks for servers, and what it found."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Look for servers on this computer", key="server-find", icon=":material/radar:"):
+            with st.spinner("Looking …"):
+                session.servers_found = find_servers()
+        st.caption(f"Ports {', '.join(map(str, PORTS))}")
+    if session.servers_found == ():
+        st.info(
+            "No model server answers on these ports. Start one (such as `ollama serve`), or give its address below.",
+            icon=":material/search_off:",
+        )
+    for one in session.servers_found or ():
+        with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"server-found-{one.url.split(':')[-1][:-3]}"):
+            st.markdown(f"**{plain(one.program)}**", width="content")
+            st.text(one.url, width="content")
+            if one.locked:
+                st.caption("asks for a key")
+            elif not one.models:
+                st.caption("has no model loaded")
+            model = st.selectbox("Model", one.models, key=f"found-{one.url}", label_visibility="collapsed", width=280) if one.models else ""
+            st.button("Take it", key=f"take-{one.url}", on_click=_take, args=(one, model), icon=":material/south:")
+
+
+def _take(one: FoundServer, model: str) -> None:
+    """Fill the form with a server that was found."""
+    Session.server_url.value, Session.server_model.value = one.url, model
+    Session.server_kind.value, Session.server_roles.value = role_kind(model), []
+    Session.server_name.value = _free_name(model or one.program)
+    Session.server_models.drop()
+
+
+def _free_name(model: str) -> str:
+    """A name for a model that no declared one has."""
+    base = re.sub(r"[^A-Za-z0-9.]+", "-", model.split("/")[-1].removesuffix(":latest")).strip("-.").lower()[:50] or "my-server"
+    taken = {info.name for info in engine().models.declared()}
+    return next(name for name in (base, *(f"{base}-{n}" for n in range(2, 1000))) if name not in taken)
+
+
+def _form() -> Given:
+    """The fields."""
+    if Session.server_emptied.take():
+        for one in (Session.server_name, Session.server_url, Session.server_model, Session.server_key, Session.server_variable):
+            one.value = ""
+        Session.server_roles.value = []
+    with st.container(horizontal=True, gap="medium"):
+        url = _field("Address", Session.server_url.name, "http://localhost:8000/v1", 270, "The base address, usually ending in /v1.")
+        model = _field("Model", Session.server_model.name, "Qwen/Qwen2.5-7B-Instruct", 240, "The model's name on that server.")
+        name = _field("Name", Session.server_name.name, "my-server", 160, "How lines and roles call it: letters, digits, dashes and dots.")
+        kind = st.selectbox(
+            "What it is", list(KINDS), format_func=KINDS.get, key=Session.server_kind.name, width=160, persist_state="session"
+        )
+    with st.container(horizontal=True, gap="medium"):
+        key = st.text_input(
+            "Key",
+            key=Session.server_key.name,
+            type="password",
+            placeholder="none needed",
+            width=270,
+            help="Saved in a file of yours that nobody else may read, and sent to this address alone.",
+        )
+        variable = _field(
+            "or an environment variable with it",
+            Session.server_variable.name,
+            "HOPSCOPE_KEY_…",
+            240,
+            "The variable's name, HOPSCOPE_KEY_..., not the key. It holds this address, a space and the key.",
+        )
+        fit = [role for role, wanted in ROLES.items() if wanted == kind or (wanted == "scorer" and kind != "chat")]
+        Session.server_roles.value = [role for role in Session.server_roles.value if role in fit]
+        roles = st.multiselect(
+            "Use it for",
+            fit,
+            key=Session.server_roles.name,
+            format_func=lambda role: ROLE_WORDS[role][0],
+            width=340,
+            placeholder="nothing yet",
+            help="The roles that it takes over at once. They can be changed under “Models”.",
+        )
+    texts = (name.strip(), url.strip().rstrip("/"), model.strip(), variable.strip(), key.strip())
+    return Given(*texts, kind=kind or "chat", roles=tuple(roles))
+
+
+def _field(label: str, key: str, example: str, width: int, help_text: str) -> str:
+    return st.text_input(label, key=key, persist_state="session", placeholder=example, width=width, help=help_text)
+
+
+def checked(given: Given) -> Given:
+    """The fields as they are. Raises BadInput that says which one is not usable, and what a key's variable lacks."""
     check_administrator("add models")
-    name, url, model, variable = name.strip(), url.strip().rstrip("/"), model.strip(), variable.strip()
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,59}", name):
+    _check_address(given)
+    if not given.model:
+        raise BadInput("Name the model as the server calls it; “List its models” shows the names.")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,59}", given.name):
         raise BadInput("Give the server a name of letters, digits, dashes and dots.")
-    if name in {info.name for info in engine().models.declared() if not info.own}:
-        raise BadInput(f"“{name}” is the name of a model that comes with Hopscope; choose another.")
-    if not re.fullmatch(r"https?://[^\s/]+\S*", url):
+    if given.name in {info.name for info in engine().models.declared() if not info.own}:
+        raise BadInput(f"“{given.name}” is the name of a model that comes with Hopscope; choose another.")
+    return given
+
+
+def _check_address(given: Given) -> None:
+    """Raises BadInput where the address or the key cannot be used."""
+    if not re.fullmatch(r"https?://[^\s/]+\S*", given.url):
         raise BadInput("The address must begin with http:// or https://, such as http://localhost:8000/v1.")
-    check_host(url)
-    if not model:
-        raise BadInput("Name the model as the server calls it.")
-    if variable:
-        if not NAME.fullmatch(variable):
+    check_host(given.url)
+    if given.key and given.variable:
+        raise BadInput("Type the key, or name the variable that holds it, not both.")
+    check_key(given.key)
+    if given.variable:
+        if not NAME.fullmatch(given.variable):
             raise BadInput(f"The key's environment variable is named HOPSCOPE_KEY_...; it holds the address and the key, as in: {HOW}")
-        key_for(variable, url, name)
-    return name, url, model, variable
+        key_for(given.variable, given.url, given.name or "The server")
 
 
-def _test(name: str, url: str, model: str, variable: str) -> None:
-    """Ask the server for a few words."""
+def _list(given: Given) -> None:
+    """Ask the server for the names of its models."""
+    check_administrator("add models")
+    _check_address(given)
     with st.spinner("Asking the server …"):
-        reply = OpenAIChat(url, model, name, variable, timeout=TIMEOUT).reply([{"role": "user", "content": "Say: ready"}], max_tokens=8)
+        session.server_models = (given.url, list_models(given.url, given.variable, given.key or None))
+
+
+def _listed() -> None:
+    """The models of the server that was asked for them, to choose from."""
+    url, models = session.server_models
+    if url and url == Session.server_url.value.strip().rstrip("/"):
+        if not models:
+            st.caption("The server has no model loaded.")
+            return
+        st.pills("Its models", models, key=Session.server_pill.name, on_change=_choose)
+
+
+def _choose() -> None:
+    """Take the model that was chosen from the list into the form."""
+    model = Session.server_pill.value
+    if model:
+        Session.server_model.value, Session.server_kind.value = model, role_kind(model)
+        if not Session.server_name.value.strip():
+            Session.server_name.value = _free_name(model)
+
+
+def _test(given: Given) -> None:
+    """Ask the server for a few words, or for what an encoder or a re-ranker gives."""
+    if given.kind != "chat":
+        if given.model not in list_models(given.url, given.variable, given.key or None):
+            st.warning(f"The server answers, but does not list a model “{plain(given.model)}”.")
+        else:
+            st.success("The server answers and has this model.", icon=":material/check_circle:")
+        return
+    with st.spinner("Asking the server …"):
+        chat = OpenAIChat(given.url, given.model, given.name, given.variable, timeout=TIMEOUT, key=given.key or None)
+        reply = chat.reply([{"role": "user", "content": "Say: ready"}], max_tokens=8)
     st.success("The server answers:", icon=":material/check_circle:")
     st.text(reply.text if reply.text.strip() else reply.fault())
 
 
-def _add(name: str, url: str, model: str, variable: str) -> None:
-    fields = {"url": url, "model": model, "title": f"{model} at {url}"} | ({"key_variable": variable} if variable else {})
-    session.model_added = engine().models.add(name, "chat", "openai", **fields).title
+def _add(given: Given) -> None:
+    fields: dict[str, Any] = {"url": given.url, "model": given.model, "title": f"{given.model.split('/')[-1]} at {given.url}"}
+    fields |= {"key_variable": given.variable} if given.variable else {}
+    session.model_added = (
+        engine().models.add(given.name, given.kind, BACKENDS[given.kind], serves=given.roles, key=given.key, **fields).title
+    )
+    if given.kind == "chat":
+        begin_measure(given.name)
+    Session.server_models.drop()
+    session.server_emptied = True
     st.rerun()  # the lists of models stand above and were drawn without it
 
 

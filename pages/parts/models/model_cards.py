@@ -8,6 +8,7 @@ from core.errors import HopscopeError
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
 from core.sharing import who
+from pages.parts.models.measuring import measure_button, measured
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 from pages.parts.shared.working import working
@@ -36,6 +37,8 @@ def _card(info: ModelInfo) -> None:
         st.caption(plain("  ·  ".join(_facts(info))))
         if not info.present:
             st.text(info.how_to_get)
+        if info.kind == "chat" and info.backend == "openai":
+            measured(info)
         job = engine().jobs.get(f"fetch-{info.name}")
         if job is not None:
             _fetching(info, job)
@@ -44,7 +47,7 @@ def _card(info: ModelInfo) -> None:
 def _state(info: ModelInfo) -> None:
     if info.loaded and info.present:
         st.badge("loaded", color="green", icon=":material/check:")
-    elif info.backend == "openai" and info.present:
+    elif info.backend in ("openai", "openai-embeddings", "rerank") and info.present:
         st.badge("server", color="blue", icon=":material/dns:")
     elif info.present:
         st.badge("here", color="blue")
@@ -85,6 +88,8 @@ def _buttons(info: ModelInfo) -> None:
             args=(info.name,),
             help="Lets go of its memory; the next use loads it again.",
         )
+    if info.kind == "chat" and info.backend == "openai" and info.present:
+        measure_button(info)
     if info.own:
         st.button(
             "Remove",

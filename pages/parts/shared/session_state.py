@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.diagnosis.step_outcomes import StepOutcome
     from core.engine import Comparison
     from core.errors import HopscopeError
+    from core.models.discovery import FoundServer
     from core.runtime.jobs import Job
     from pages.parts.board.payload import Board
     from pages.parts.build.bench import Bench
@@ -257,6 +258,17 @@ class Session:
     index_problem: Key[str] = Key("", "What stood in the way on Indexes, said once.")
     role: Keys[str] = Keys("", "The model that is chosen for a role, by role.")
     model_added: Key[str] = Key("", "The title of the model that was added, said once.")
+    servers_found: Key[tuple[FoundServer, ...] | None] = Key(None, "The model servers that were found on this computer, once looked for.")
+    server_models: Key[tuple[str, tuple[str, ...]]] = Key(("", ()), "The server that was asked for its models, and their names.")
+    server_pill: Widget[str | None] = Widget(None, "The model that is chosen from that list.")
+    server_name: Widget[str] = Widget("", "The form of a server: its name,")
+    server_url: Widget[str] = Widget("", "its address,")
+    server_model: Widget[str] = Widget("", "its model,")
+    server_kind: Widget[str] = Widget("chat", "what that is,")
+    server_key: Widget[str] = Widget("", "its key, dropped once it is saved,")
+    server_variable: Widget[str] = Widget("", "the environment variable in the place of a key,")
+    server_roles: Widget[list[str]] = Widget(list, "and the roles that it takes over.")
+    server_emptied: Key[bool] = Key(False, "Whether the form is to be emptied before it is drawn again.")
     try_jobs: Keys[str] = Keys("", "The job that tries a model, by kind of trial.")
     form_model: Keys[str | None] = Keys(None, "The model that is chosen in the form of an operator, by the key of its field.", "{}")
 

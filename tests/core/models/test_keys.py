@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.errors import ModelUnavailable
-from core.models.keys import key_for
+from core.errors import BadInput, ModelUnavailable
+from core.models.keys import key_for, keys_file, save_key, saved_key
 
 VARIABLE = "HOPSCOPE_KEY_TEST"
 
@@ -53,3 +53,21 @@ def test_a_key_without_its_address_is_told(monkeypatch, value, told):
     with pytest.raises(ModelUnavailable, match=told) as error:
         key_for(VARIABLE, "https://a.example/v1", "mine")
     assert "secret" not in str(error.value)
+
+
+def test_typed_keys_lie_in_a_file_that_nobody_else_may_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    assert saved_key("https://a.example/v1") == ""
+    save_key("https://a.example/v1/", " secret\n")
+    save_key("https://b.example/v1", 'od"d')
+    assert (saved_key("https://a.example/v1"), saved_key("https://b.example/v1")) == ("secret", 'od"d')
+    assert [saved_key(url) for url in ("http://a.example/v1", "https://a.example/v10", "https://c.example/v1")] == ["", "", ""]
+    assert keys_file().stat().st_mode & 0o777 == 0o600
+    save_key("https://a.example/v1", "")
+    assert (saved_key("https://a.example/v1"), saved_key("https://b.example/v1")) == ("", 'od"d')
+    for wrong in ("two words", "line\nbreak", "schlüssel"):
+        with pytest.raises(BadInput, match="one word"):
+            save_key("https://a.example/v1", wrong)
+    keys_file().write_text("not toml", "utf-8")
+    with pytest.raises(ModelUnavailable, match="cannot be read"):
+        saved_key("https://a.example/v1")

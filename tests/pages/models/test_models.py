@@ -12,10 +12,15 @@ from streamlit.testing.v1 import AppTest
 from core.errors import HopscopeError
 from core.io.home import ROOT, models_folder
 from core.models.declared import own_file
-from pages.parts.models.add_model import checked
+from core.models.discovery import FoundServer
+from core.models.keys import saved_key
+from pages.parts.models import add_model
+from pages.parts.models.add_model import Given, checked
 from pages.parts.shared.session import engine
+from tests.core.models.chat.test_profile import Server
 from tests.core.models.chat.test_thoughts import sent, texts
 from tests.core.models.chat_server import serving, stream
+from tests.core.models.test_discovery import listing
 
 PAGE = str(ROOT / "pages" / "models.py")
 
@@ -172,26 +177,70 @@ def test_a_dead_server_is_a_sentence(own):
     assert "cannot be reached" in at.error[0].value
 
 
-def test_a_server_is_added_and_removed(own):
+def test_a_server_is_added_with_its_roles_and_measured_and_removed(own):
+    with serving(Server(reads=600)) as (url, _):
+        at = opened()
+        fill(at, name="mine", url=url, model="some-model", key="secret-key")
+        at.multiselect(key="server_roles").set_value(["answer", "judge"])
+        button(at, "Add").click().run()
+        assert at.success and not at.error and not at.exception
+        registry = engine().models
+        assert (registry.roles["answer"], registry.roles["judge"], registry.roles["choose"]) == ("mine", "mine", "qwen-0.5b")
+        assert any("some-model" in label for label in at.selectbox(key="role-answer").options)  # without another visit
+        assert any("some-model" in label for label in at.selectbox(key="try_model_name").options)
+        assert [at.text_input(key=f"server_{one}").value for one in ("name", "url", "key")] == ["", "", ""]
+        until(at, lambda: any("refuses longer ones" in caption.value for caption in at.caption))
+    assert "secret-key" not in own_file().read_text("utf-8") and saved_key(url) == "secret-key"
+    button(at, "Remove").click().run()
+    assert "mine" not in {info.name for info in registry.declared()}
+
+
+def test_a_measure_that_fails_says_why_on_the_card(own):
     at = opened()
     fill(at, name="mine", url="http://127.0.0.1:9/v1", model="some-model")
     button(at, "Add").click().run()
-    assert at.success and not at.error
-    assert "mine" in {info.name for info in engine().models.declared()}
-    assert any("some-model" in label for label in at.selectbox(key="role-answer").options)  # without another visit
-    assert any("some-model" in label for label in at.selectbox(key="try_model_name").options) == engine().models.info("mine").present
-    at.run()
-    button(at, "Remove").click().run()
-    assert "mine" not in {info.name for info in engine().models.declared()}
+    until(at, lambda: any("cannot be reached" in error.value for error in at.error))
+    assert button(at, "Measure")
+
+
+def test_a_server_that_is_found_fills_the_form(own, monkeypatch):
+    found = (
+        FoundServer("http://127.0.0.1:1/v1", "Ollama", ("qwen3:8b", "nomic-embed-text:latest")),
+        FoundServer("http://x/v1", "vLLM", locked=True),
+    )
+    monkeypatch.setattr(add_model, "find_servers", lambda: found)
+    at = opened()
+    button(at, "Look for servers on this computer").click().run()
+    at.selectbox(key="found-http://127.0.0.1:1/v1").set_value("nomic-embed-text:latest").run()
+    button(at, "Take it").click().run()
+    assert [at.text_input(key=f"server_{one}").value for one in ("name", "url", "model")] == [
+        "nomic-embed-text",
+        "http://127.0.0.1:1/v1",
+        "nomic-embed-text:latest",
+    ]
+    assert at.selectbox(key="server_kind").value == "encoder"
+    assert at.multiselect(key="server_roles").options == ["Encoder", "Re-ranker", "Cross-encoder"]
+
+
+def test_the_models_of_an_address_are_listed_to_choose_from(own):
+    with listing("one", "two") as url:
+        at = opened()
+        fill(at, url=url)
+        button(at, "List its models").click().run()
+        assert not at.error and not at.exception
+        at.button_group(key="server_pill").set_value("two").run()
+        assert (at.text_input(key="server_model").value, at.text_input(key="server_name").value) == ("two", "two")
 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
         (("", "http://x/v1", "m", ""), "name"),
+        (("mine", "http://x/v1", "m", "HOPSCOPE_KEY_A", "secret"), "not both"),
+        (("mine", "http://x/v1", "m", "", "a key"), "one word"),
         (("bm25", "http://x/v1", "m", ""), "comes with Hopscope"),
         (("mine", "localhost:8000", "m", ""), "http://"),
-        (("mine", "http://x/v1", " ", ""), "as the server calls it"),
+        (("mine", "http://x/v1", "", ""), "as the server calls it"),
         (("mine", "http://x/v1", "m", "sk-123"), "is named HOPSCOPE_KEY_"),
         (("mine", "http://x/v1", "m", "HOME"), "is named HOPSCOPE_KEY_"),
         (("mine", "http://x/v1", "m", "HOPSCOPE_KEY_NO_SUCH"), "needs a key: set"),
@@ -200,4 +249,4 @@ def test_a_server_is_added_and_removed(own):
 def test_fields_that_cannot_be_used_say_which(own, fields, words):
     assert "HOPSCOPE_KEY_NO_SUCH" not in os.environ
     with pytest.raises(HopscopeError, match=words):
-        checked(*fields)
+        checked(Given(*fields))

@@ -1,0 +1,49 @@
+"""Measuring a server: asked in the background what it can do, and shown on its card."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.models.registry import ModelInfo
+from core.runtime.jobs import DONE, Job
+from core.sharing import who
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import plain
+from pages.parts.shared.working import working
+
+
+def begin_measure(name: str) -> None:
+    """Begin to ask a server what it can do."""
+    registry = engine().models
+    engine().jobs.start(
+        f"measure-{name}", lambda: Job(f"measure-{name}", lambda job: registry.measure(name, job.tell, job.check)), again=True
+    )
+
+
+def measured(info: ModelInfo) -> None:
+    """What was measured of a server, how far the measure is, or that there was none."""
+    job = engine().jobs.get(f"measure-{info.name}")
+    if job is not None and not (job.ended and job.status == DONE):
+        working(job, f"measure-{info.name}", "Not measured to the end.")
+        if not job.ended:
+            return
+    if info.profile is not None:
+        st.caption(plain(f"Measured {info.profile.measured}: {'; '.join(info.profile.sentences())}."))
+    elif job is None and who().administrator:
+        st.caption("Not measured yet: how long a prompt it reads, and what else it can do, is not known.")
+
+
+def measure_button(info: ModelInfo) -> None:
+    """The button that measures a server, also again."""
+    job = engine().jobs.get(f"measure-{info.name}")
+    if job is None or job.ended:
+        st.button(
+            "Measure again" if info.profile else "Measure",
+            key=f"measure-{info.name}",
+            icon=":material/speed:",
+            type="tertiary",
+            on_click=begin_measure,
+            args=(info.name,),
+            help="Asks the server some twenty times: how long a prompt it reads, whether it streams, keeps to a schema, and more. "
+            "A minute or two.",
+        )

@@ -1,0 +1,53 @@
+"""Which model does what."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.models.declared import ROLES
+from core.sharing import who
+from pages.parts.shared.session import engine, said
+from pages.parts.shared.session_state import Session
+
+ROLE_WORDS = {
+    "answer": ("Answers", "Writes the answer from the prompt."),
+    "choose": ("Chooses", "Picks from a list where an operator names “choose”."),
+    "judge": ("Judges", "Compares an answer with the known ones."),
+    "encoder": ("Encoder", "Turns texts into vectors where an operator names “encoder”."),
+    "reranker": ("Re-ranker", "Scores pairs of texts where an operator names “reranker”."),
+    "cross-encoder": ("Cross-encoder", "Reads a question and a document together: FastInsight, GAR, Re2."),
+}
+
+
+def choose_roles() -> None:
+    """Which model does what; a choice is kept for the next start."""
+    registry, mine = engine().models, who().administrator
+    declared = registry.declared()
+    with st.container(border=True):
+        st.markdown("**Who does what**")
+        with st.container(horizontal=True, gap="medium"):
+            for role, model_kind in ROLES.items():
+                fit = {i.name: i for i in declared if i.kind == model_kind or (model_kind == "scorer" and i.kind != "chat")}
+                label, help_text = ROLE_WORDS[role]
+                Session.role[role].value = registry.roles[role]
+
+                def chosen(role: str = role) -> None:
+                    said(lambda: registry.set_role(role, Session.role[role].value, save=True))
+
+                st.selectbox(
+                    label,
+                    list(fit),
+                    key=Session.role[role].name,
+                    help=help_text,
+                    on_change=chosen,
+                    disabled=not mine,
+                    width=225,
+                    format_func=lambda name, fit=fit: (
+                        fit[name].title.split(",")[0].split(" (")[0] + ("" if fit[name].present else " · not installed")
+                    ),
+                )
+        if not mine:
+            st.caption("Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them.")
+        absent = [ROLE_WORDS[role][0] for role, name in registry.roles.items() if not registry.info(name).present]
+        if absent:
+            st.caption(f"{' and '.join(absent)}: that model is not installed yet. Get it below, or choose another.")

@@ -1,0 +1,94 @@
+"""Servers that are found by themselves: who answers with a list of models, who wants a key, and who is something else."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import socket
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from core.errors import BadParameter, ModelFailed
+from core.models.discovery import FoundServer, find_servers, list_models
+from core.models.keys import save_key
+
+
+@contextmanager
+def answering(status: int, answer, kind: str = "application/json"):
+    """A server that answers every GET so; its address and the keys it was given."""
+    keys: list[str] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            keys.append(self.headers.get("Authorization", ""))
+            data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.server_port, keys
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def listed(*names: str, owner: str = "me") -> dict:
+    return {"object": "list", "data": [{"id": name, "object": "model", "created": 1, "owned_by": owner} for name in names]}
+
+
+@contextmanager
+def listing(*names: str):
+    """The address of a server with these models."""
+    with answering(200, listed(*names)) as (port, _):
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+def test_servers_on_the_usual_ports_are_found_with_their_models():
+    with (
+        answering(200, listed("qwen3:8b", "bge-m3", owner="library")) as (ollama, _),
+        answering(401, {"error": {"message": "no key"}}) as (locked, _),
+        answering(200, b"<html>A wiki</html>", "text/html") as (page, _),
+        answering(404, {"detail": "Not Found"}) as (other, _),
+        answering(200, {"data": "no list"}) as (odd, _),
+        answering(200, listed()) as (empty, _),
+        socket.socket() as closed,
+    ):
+        closed.bind(("127.0.0.1", 0))
+        ports = {ollama: "vLLM", locked: "vLLM", page: "x", other: "x", odd: "x", empty: "LM Studio", closed.getsockname()[1]: "x"}
+        assert find_servers(ports) == (
+            FoundServer(f"http://127.0.0.1:{ollama}/v1", "Ollama", ("qwen3:8b", "bge-m3")),
+            FoundServer(f"http://127.0.0.1:{locked}/v1", "vLLM", locked=True),
+            FoundServer(f"http://127.0.0.1:{empty}/v1", "LM Studio"),
+        )
+
+
+def test_models_are_listed_with_the_key_that_was_typed_for_the_address(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    with answering(200, listed("a", "b")) as (port, keys):
+        url = f"http://127.0.0.1:{port}/v1"
+        assert list_models(url) == ("a", "b")
+        save_key(url, "typed")
+        save_key("http://127.0.0.1:1/v1", "another")
+        assert list_models(url) == ("a", "b") and list_models(url, key="given") == ("a", "b")
+        assert keys == ["Bearer none", "Bearer typed", "Bearer given"]
+    with pytest.raises(ModelFailed, match="cannot be reached"):
+        list_models(url)
+    with answering(200, b"<html>A wiki</html>", "text/html") as (port, _), pytest.raises(ModelFailed, match="no list of models"):
+        list_models(f"http://127.0.0.1:{port}/v1")
+
+
+def test_where_people_share_only_allowed_hosts_are_asked(monkeypatch):
+    monkeypatch.setattr("core.models.hosts.shared", lambda: True)
+    with pytest.raises(BadParameter, match="this computer alone"):
+        list_models("http://inside.example/v1")
