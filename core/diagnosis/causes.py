@@ -41,6 +41,34 @@ class Cause(StrEnum):
     NOT_SAID = auto()  # in the prompt, and the model did not say it
 
 
+BRIEF = {
+    Cause.NOT_IN_GRAPH: "not in the graph",
+    Cause.NOT_SOUGHT: "not sought",
+    Cause.NOT_SHOWN: "without anything retrieved",
+    Cause.LEFT_OUT: "outside the subgraph",
+    Cause.EDGE_LEFT_OUT: "cut off",
+    Cause.FILTERED: "filtered out",
+    Cause.TOO_FAR: "too far",
+    Cause.NO_WAY: "without a path there",
+    Cause.ONE_WAY: "against the arrows",
+    Cause.TIE: "behind a path as short",
+    Cause.ONLY_LONGER: "only in longer paths",
+    Cause.OTHER_RELATIONS: "led along other relations",
+    Cause.BEAM: "left by the beam",
+    Cause.NOT_TRIED: "not tried by the beam",
+    Cause.BATCH: "in no batch that was read",
+    Cause.OUTRANKED: "ranked too low",
+    Cause.NOT_CHOSEN: "not chosen",
+    Cause.NOT_DRAWN: "not drawn",
+    Cause.NOT_HANDED_ON: "not handed on",
+    Cause.NOT_REACHED: "never reached",
+    Cause.NO_ROOM: "found too late",
+    Cause.NOT_FOLLOWED: "misled by another relation",
+    Cause.NOT_NAMED: "not named",
+    Cause.ON_THE_WAY: "passed by",
+    Cause.NOT_SAID: "not said by the model",
+}
+"""Each cause in a few words, where questions are counted by it."""
 Chain = tuple[tuple[str, bool], ...]  # relations with their directions
 DROPPED = (Cause.OUTRANKED, Cause.NOT_CHOSEN, Cause.NOT_HANDED_ON, Cause.NO_ROOM)  # of what was seen
 

@@ -14,6 +14,7 @@ from core.evaluation.reports.sensitivity import curves, differing
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run
 from core.evaluation.runs.written import sources_of
+from pages.parts.evaluate.changed import what_changed
 from pages.parts.evaluate.evaluating import summary
 from pages.parts.evaluate.pairs import can_be_judged, judged_pairs
 from pages.parts.evaluate.questions import question_table
@@ -41,15 +42,19 @@ def figures(run: Run) -> None:
     if so_far := results.so_far():
         st.warning(plain(f"Figures of what is done so far; {so_far}."), icon=":material/hourglass_top:")
     recommended(run)
-    names = ["Figures", "Pictures", "Paired tests", "Questions", "What the metrics mean"]
+    names = ["Figures", "What changed", "Pictures", "Paired tests", "Questions", "What the metrics mean"]
     names += ["Judged in pairs"] if can_be_judged(results) else []
-    table, pictures, tests, each, meanings, *judged = st.tabs(names, key="part", bind="query-params")  # a reload comes back to the same
+    tabs = st.tabs(names, key="part", bind="query-params")  # a reload comes back to the same
+    table, changed, pictures, tests, each, meanings, *judged = tabs
     for tab in judged:
         if tab.open:  # first, as nobody looks at the others meanwhile
             with tab:
                 judged_pairs(results)
     with table:
         _table(results)
+    if changed.open:
+        with changed:
+            what_changed(results)
     with pictures:
         _pictures(results)
     with tests:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from core.case_adapter import comparison
@@ -96,13 +98,15 @@ def one_question(number: int, question: str) -> None:
     compared = Session.evaluation_open.of(key, lambda: _compared(run, drawn, chosen))
     drawing = finished_board(compared, key)
     with st.container(horizontal=True):
-        link = {"q": drawn.question.text, "lane": list(chosen)}
-        link |= drawn.address.parameters
-        link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)}
-        if not run.spec["model"]:
-            link["llm"] = "0"
-        st.page_link("pages/compare.py", label="Ask again on Compare", icon=":material/view_column:", query_params=link)
+        ask_again(run, drawn, chosen)
         downloads(compared, drawing, f"hopscope-evaluation-{number}")
+
+
+def ask_again(run: Run, drawn: Drawn, chosen: Sequence[str]) -> None:
+    """The link that asks a question of a run on Compare, in lanes of these instances."""
+    link = {"q": drawn.question.text, "lane": list(chosen)} | drawn.address.parameters
+    link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)} | ({} if run.spec["model"] else {"llm": "0"})
+    st.page_link("pages/compare.py", label="Ask again on Compare", icon=":material/view_column:", query_params=link)
 
 
 def _compared(run: Run, drawn: Drawn, chosen: tuple[str, ...]) -> Comparison:

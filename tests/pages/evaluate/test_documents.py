@@ -22,7 +22,7 @@ from core.models.base import Reply
 from core.runtime.jobs import CANCELLED, Job
 from core.types import Question
 from pages.parts.shared.session import engine, store
-from tests.pages.compare.three_documents import LINE, NAME, WIDE, made
+from tests.pages.compare.three_documents import KNOWN, LINE, NAME, WIDE, made
 from tests.pages.evaluate.test_evaluate import home, opened, said
 
 __all__ = ["home"]
@@ -146,3 +146,19 @@ def test_what_a_budget_brings_is_drawn(home):
     drawn = {json.loads(one.proto.spec)["layout"]["title"]["text"]: json.loads(one.proto.spec) for one in at.get("plotly_chart")}
     assert [(line["x"], line["y"]) for line in drawn["Capped recall @10 by budget"]["data"]] == [([10, 20], [1.0, 0.0])]
     assert "Topological Recall by budget" not in drawn  # either budget retrieves the gold document, so it is 1.0 for both: no curve
+
+
+def test_what_changed_lists_the_questions_of_a_band(run):
+    """LINE keeps one of the two passages, WIDE both: the one question is won."""
+    at = opened(run=run)
+    at.session_state["part"] = "What changed"
+    at.run()
+    assert not at.exception and "n = 1; press one to list them" in said(at).replace("\\", "")
+    line, wide = (repr(find(text).line) for text in (LINE, WIDE))
+    at.session_state["evaluate_band"] = ((run, line, wide), ("retrieved", "right"))
+    at.run()
+    words = said(at).replace("\\", "")
+    assert "1 question won: not retrieved with Own line 1, all gold passages with Own line 2" in words
+    assert "Why Own line 1 loses them: ranked too low 1." in words and KNOWN.text in words
+    at.selectbox(key=f"flow_to_{run}").set_value(line).run()
+    assert not at.exception and "Choose two different methods." in said(at)

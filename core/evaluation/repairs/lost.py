@@ -1,0 +1,63 @@
+"""A question of a run opened again in one line, with what that line lost, and by what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.comparison.run import LaneRun, build_of
+from core.diagnosis.causes import BRIEF, Cause, Loss
+from core.diagnosis.funnel import funnel
+from core.diagnosis.lost_passages import lost_passages
+from core.diagnosis.targets import passages_of
+from core.diagnosis.verdict.explanation import explained
+from core.evaluation.reports.flow import WORDS
+from core.evaluation.runs.plan import Drawn
+from core.evaluation.runs.store import Run, Store
+from core.operators.text import parse_line
+from core.snapshot import thaw_all
+
+
+@dataclass(frozen=True, eq=False)
+class LostQuestion:
+    """The lane of a question with the states that were saved, what it lost, and the cause of most of that; None where nothing says it."""
+
+    drawn: Drawn
+    lane: LaneRun
+    losses: tuple[Loss, ...] = ()
+    cause: Cause | None = None
+
+    def words(self, stage: str) -> str:
+        """The cause in a few words; where none is known, the stage at which it was lost."""
+        return BRIEF[self.cause] if self.cause is not None else WORDS[stage]
+
+
+def reopened(engine, store: Store, run: Run, instance: Mapping[str, Any], drawn: Drawn) -> LostQuestion | None:
+    """A question as an instance of the run (an entry of its spec) left it; None where no states of it are saved. Raises BadInput,
+    UnknownEntity, StoreError where it cannot be opened, as on another graph."""
+    saved = store.states(run.id, instance["id"], drawn.question.id)
+    if not saved:
+        return None
+    line = parse_line(instance["line"])
+    ask = drawn.open(engine).ask(drawn.question, run.spec["seed"], model=run.spec["model"])
+    build = build_of(line)
+    own = ask.source.built(engine.environment, build) if build else None
+    states = list(thaw_all(saved, own or ask.source.graph))
+    lane = LaneRun(ask, line, engine.environment, states=states, own_graph=own)
+    losses, cause = _why(lane)
+    return LostQuestion(drawn, lane, losses, cause)
+
+
+def _why(lane: LaneRun) -> tuple[tuple[Loss, ...], Cause | None]:
+    """What a lane lost, and the most frequent cause of it: of gold passages, or on triples of known answers."""
+    question, by_model = lane.ask.question, lane.state.answer is not None
+    if not lane.ask.source.documents:
+        one = explained(lane.graph, [lane.states], question.answers, [by_model])[0]
+        return (one.losses, one.phrase) if one is not None and one.losses else ((), None)
+    losses = lost_passages(lane, funnel(lane.ask.source, lane.graph, lane.state, passages_of(question)))
+    causes = Counter(loss.cause for loss in losses)
+    if not losses:
+        return (), Cause.NOT_SAID if by_model and question.gold else None
+    return losses, max(causes, key=lambda cause: causes[cause])

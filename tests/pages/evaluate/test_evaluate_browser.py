@@ -1,0 +1,63 @@
+"""An evaluation in a real browser, on three documents: a band of questions is pressed and lists them, by mouse and by keys."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+
+from core.engine import Engine
+from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.store import Store, evaluations_file
+from core.instances.catalogue import find
+from tests.pages.compare.three_documents import LINE, NAME, QUESTION, WIDE, made
+from tests.pages.shared.test_accessibility_browser import serious
+from tests.server import open_page, server, settle, take_scheme
+
+pytestmark = pytest.mark.usefixtures("browser")
+TAB = "/evaluate?run=1&part="
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory):
+    """The address of an app of its own with one run: a line that keeps one passage of the two that count, and one that keeps three."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOPSCOPE_HOME", str(home))
+        made()
+        engine, store = Engine(), Store(evaluations_file())
+        job = evaluate(engine, store, make_plan([find(LINE), find(WIDE)], "asked", None, engine.graph, model=False))
+        assert job.wait(120) and not job.error and job.number == 1
+        engine.evaluations.stop()
+        store.close()
+    with server(HOPSCOPE_HOME=str(home)) as (address, _):
+        yield address
+
+
+def test_a_band_is_pressed_and_lists_its_questions(evaluated):
+    with open_page(f"{evaluated}{TAB}What+changed") as page:
+        problems = []
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        band = page.locator(".flow .band.won")
+        band.wait_for(timeout=60_000)
+        assert page.locator(".flow .label").inner_text() == "1 won: no longer ranked too low"
+        assert [one.inner_text() for one in page.locator(".flow .stage").all()] == ["not retrieved 1", "all gold passages 1"]
+        band.focus()
+        page.keyboard.press("Enter")
+        page.get_by_text("Why Own line 1 loses them: ranked too low 1.").wait_for(timeout=30_000)
+        listed = page.locator(".st-key-flow-questions")
+        assert listed.get_by_text(QUESTION).count() == 1
+        asked = parse_qs(urlparse(listed.get_by_role("link", name="Ask again on Compare").get_attribute("href")).query)
+        assert asked["corpus"] == [NAME] and asked["lane"] == [repr(find(LINE).line), repr(find(WIDE).line)] and asked["q"] == [QUESTION]
+        assert page.locator(".flow .band.won[aria-pressed=true]").count() == 1
+        for scheme in ("light", "dark"):
+            take_scheme(page, scheme)
+            found = serious(page)
+            assert not found, f"{scheme}: {found}"
+        listed.get_by_role("button", name="Open").click()
+        page.locator(".lane[data-status=done]").nth(1).wait_for(timeout=60_000)
+        page.get_by_role("button", name="The evaluation").click()
+        page.locator(".flow .band.won").click()  # by the mouse, after coming back
+        settle(page)
+        assert page.locator(".st-key-flow-questions").get_by_text(QUESTION).count() == 1 and not problems
