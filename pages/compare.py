@@ -30,7 +30,7 @@ from pages.parts.compare.reranked import rerank
 from pages.parts.compare.sharing import share
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
 from pages.parts.compare.unbuilt import unbuilt
-from pages.parts.compare.without import WITHOUT, before_job, changes, take_away, with_before
+from pages.parts.compare.without import WAYS, before_job, change, changes, with_before
 from pages.parts.compare.without import running as at_work
 from pages.parts.shared.address import in_place
 from pages.parts.shared.people import admit
@@ -178,7 +178,7 @@ def draw(on_screen: Shown) -> None:
         if job is not None:
             ending(job)
         ended = not at_work((job, before_job(), *measuring(on_screen)))
-        ways = [*([] if on_screen.comparison.ask.source.documents else ["walk", "start"]), WITHOUT]
+        ways = [*([] if on_screen.comparison.ask.source.documents else ["walk", "start"]), *WAYS]
         edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways}
         drawn = {**with_measuring(with_before(payload(on_screen), on_screen), on_screen), **edit}
         react(on_screen, board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"), drawn["paths"])
@@ -211,8 +211,9 @@ def react(on_screen: Shown, clicked, paths) -> None:
     if clicked.repair is not None:
         repair_beside(comparison, int(clicked.repair))
     if clicked.go is not None:
-        if clicked.go["to"] == WITHOUT:
-            take_away(comparison, clicked.go, paths)
+        if clicked.go["to"] in WAYS:
+            change(comparison, clicked.go, paths)
+            return
         go(comparison.graph, int(clicked.go["node"]), clicked.go["to"])
 
 

@@ -1,9 +1,11 @@
 // The panel of a clicked node: how it is joined, what each lane made of it, and where to go with it.
 
 import { button, el } from "./dom.js";
+import { NodeEdit } from "./nodeedit.js";
 import { count, list, plural } from "./words.js";
 
 const WAYS = [["walk", "Walk its neighbourhood"], ["start", "Start from here"], ["without", "Ask without this"]];
+const FIXED = ["gold", "passage", "community"]; // roles of nodes that have no name of their own to change
 const ROLES = {
   question: "named in the question", answer: "known answer", gold: "a passage that the answer rests on", passage: "a passage", entity: "an entity", community: "a community or summary",
 };
@@ -15,11 +17,16 @@ export class Panel {
     this.element.setAttribute("role", "dialog");
     this.element.tabIndex = -1;
     this.element.hidden = true;
-    this.outside = (event) => event.composedPath().includes(this.element) || this.close();
+    this.edit = new NodeEdit(board, (node, change) => this.go(node, change));
+    this.outside = (event) => {
+      const path = event.composedPath();
+      if (!path.includes(this.element) && !(this.edit.merging && path.some((one) => one.classList?.contains("stage-box")))) this.close();
+    };
   }
 
   // Opens beside a place on the page, in whatever fills the screen.
   open(node, graph, at, byKey = false) {
+    if (this.isOpen && this.edit.take(node)) return;
     this.id = node.id;
     this.graph = graph;
     this.at = at;
@@ -41,6 +48,7 @@ export class Panel {
     if (!this.isOpen) return false;
     const held = this.element.contains(this.element.getRootNode().activeElement);
     this.element.hidden = true;
+    this.edit.close();
     document.removeEventListener("pointerdown", this.outside, true);
     this.graph.markClicked(null);
     if (held) this.graph.stage.focus({ preventScroll: true });
@@ -65,13 +73,15 @@ export class Panel {
     if (about) parts.push(...(about.degree === undefined ? [] : relationParts(about)), el("h5", "", "In the lanes"), this.laneList(about));
     const { ways: given, onGo } = this.board.options;
     const ways = WAYS.filter(([way]) => onGo && list(given).includes(way));
-    if (ways.length) parts.push(el("div", "panel-ways", ...ways.map(([way, words]) => button("way", words, "", () => this.go(node, way)))));
+    const edits = onGo && !FIXED.includes(node.role) ? this.edit.buttons(node, list(given)) : [];
+    const buttons = [...ways.map(([way, words]) => button("way", words, "", () => this.go(node, { to: way }))), ...edits];
+    if (buttons.length) parts.push(el("div", "panel-ways", ...buttons), this.edit.form);
     this.element.replaceChildren(...parts);
   }
 
-  go(node, to) {
+  go(node, change) {
     this.close();
-    this.board.options.onGo?.({ node: node.id, to });
+    this.board.options.onGo?.({ node: node.id, ...change });
   }
 
   laneList(about) {

@@ -13,7 +13,7 @@ from core.diagnosis.measure import lane_by_model
 from core.diagnosis.path_outcome import prompt_paths
 from core.diagnosis.verdict.verdict_words import explain, lane_names, says
 from core.diagnosis.wording import joined, named, sentence
-from core.graph.edits import Edit, unmatched
+from core.graph.edits import Edit, carried, unmatched
 from core.graph.texts import chunk_lists
 from core.runtime.jobs import DONE
 from core.types import Path
@@ -57,15 +57,18 @@ def beside(before: Comparison, now: Comparison) -> list[Beside | None]:
 
 
 def together(comparison: Comparison, found: Sequence[Beside | None]) -> str:
-    """A sentence or two for all lanes: which stood on what was taken away, and which say the same without it; empty for none."""
+    """A sentence for all lanes: which stood on what was taken away or answer otherwise after another change, and which say the same; empty
+    for none."""
     named_lanes = [(name, one) for name, one in zip(lane_names(comparison), found) if one is not None and not one.silent]
     if not named_lanes:
         return ""
     changed = [name for name, one in named_lanes if not one.same]
     another = [name for name, one in named_lanes if one.same and one.read]
     others = [name for name, one in named_lanes if one.same and not one.read]
-    parts = [f"{joined(changed)} stood on it" if changed else "No lane stood on it"]
-    parts += [f"{joined(another)} found another way"] if another else []
+    removed = all(edit.removes for edit in comparison.ask.source.edits)
+    otherwise, same = ("stood on it", "found another way") if removed else ("gave another answer", "said the same")
+    parts = [f"{joined(changed)} {otherwise}" if changed else f"No lane {otherwise}"]
+    parts += [f"{joined(another)} {same}"] if another else []
     parts += [f"{joined(others)} had not read it"] if others else []
     return sentence("; ".join(parts) + ".")
 
@@ -81,6 +84,8 @@ def _beside(before: Comparison, now: Comparison, old: Lane, lane: Lane, rights: 
     by_model = lane_by_model(before, old)
     read = any(_read(old, edit, by_model) for edit in edits if edit not in absent)
     said, says_now = _said(before, old), _said(now, lane)
+    if not now.ask.source.documents:
+        said = carried(said, [edit for edit in edits if not edit.removes])  # a new name is no new answer
     lost, new = _difference(said, says_now), _difference(says_now, said)
     if not said and not says_now:
         return Beside(read, (), (), rights, "No answer, before and now.", silent=True)
@@ -146,6 +151,8 @@ def _text(now: Comparison, lane: Lane, read: bool, lost: Sequence[str], new: Seq
     """A lane's sentence."""
     if len(absent) == of:
         return f"Its graph has no {named([f'“{edit.name}”' for edit in absent])}, so nothing changed."
+    if not lost and not new and read and not all(edit.removes for edit in now.ask.source.edits):
+        return "Same answer."
     if not lost and not new:
         return f"Same answer{_another(now, lane) if read else ', which did not rest on it'}."
     parts = [f"no longer says {_names(lost)}"] if lost else []

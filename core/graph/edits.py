@@ -44,10 +44,15 @@ class Edit:
         return " -> ".join(self.names) if self.kind == "edge" else self.names[0]
 
     @property
+    def removes(self) -> bool:
+        """Whether it takes something away; a merge and a rename do not."""
+        return self.kind not in ("merge", "rename")
+
+    @property
     def words(self) -> str:
-        """What it does, for a person: `without Ann`, `Ann as Bea`."""
-        if self.kind in ("merge", "rename"):
-            return f"{self.names[0]} {'as' if self.kind == 'merge' else 'renamed'} {self.names[1]}"
+        """What it does, for a person: `without Ann`, `with Ann merged into Bea`."""
+        if not self.removes:
+            return f"with {self.names[0]} {'merged into' if self.kind == 'merge' else 'renamed to'} {self.names[1]}"
         return f"without {'the passage ' if self.kind == 'passage' else ''}{self.name}"
 
     def written(self) -> str:
@@ -89,7 +94,7 @@ def carried(names: Iterable[str], edits: Iterable[Edit]) -> tuple[str, ...]:
     for edit in edits:
         if edit.kind == "node":
             found = [name for name in found if name != edit.names[0]]
-        elif edit.kind in ("merge", "rename"):
+        elif not edit.removes:
             found = [edit.names[1] if name == edit.names[0] else name for name in found]
     return tuple(dict.fromkeys(found))
 

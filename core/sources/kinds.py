@@ -81,12 +81,16 @@ class GraphSource(Source):
 
     def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
         text, entities = check_question(question.text), carried(question.entities, self.edits)
+        renames = [edit for edit in self.edits if not edit.removes]
+        answers = carried(question.answers, renames)
+        aliases = tuple(carried(group, renames) for group in question.aliases)
         if question.entities and not entities:
             raise BadInput("All that the question starts from is taken away; put one of it back, or start from another entity.")
         seeds = seeds_of(self.graph, text, entities)
         text = text if question.entities else text.replace("[", "").replace("]", "")
         named = tuple(self.graph.names(seeds))
-        return Ask(self, replace(question, text=text, entities=named, gold=()), seeds, seed, reader, model)  # it has no passages
+        asked = replace(question, text=text, entities=named, answers=answers, aliases=aliases, gold=())  # it has no passages
+        return Ask(self, asked, seeds, seed, reader, model)
 
     def built(self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None) -> Any:
         raise BadInput(f"This method stands on the graph “{build}” of documents, and “{self.name}” is none; ask a corpus.")

@@ -35,7 +35,8 @@ def _component():
 def board(payload: dict[str, Any], key: str) -> Any:
     """The mounted board; what was pressed in this run, else None:
 
-    - ``result.go``: in a node's panel, ``{"node": id, "to": "walk" | "start"}``; the panel has the buttons named in ``payload["ways"]``
+    - ``result.go``: in a node's panel, ``{"node": id, "to": "walk" | "start" | "without" | "rename" | "merge"}``, with the ``name`` or
+      the id of the ``other`` node for the last two, or ``{"path": key, "to": "without"}``; the buttons are those of ``payload["ways"]``
     - ``result.repair``: the number of the lane whose repair was asked for; ``payload["repairs"] = False`` draws no such button
     - ``result.lane``: what is to be done with a lane: ``{"lane": 0, "do": "change" | "step" | "remove" | "add" | "influence" |
       "influence-stop"}``, of a payload that is ``editable`` or whose lanes have a ``measure``

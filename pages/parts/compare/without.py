@@ -18,15 +18,23 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 
-WITHOUT = "without"  # the button of a node's panel and of a path
+WITHOUT, RENAME, MERGE = "without", "rename", "merge"  # what a node's panel asks for; the first of a path as well
+WAYS = (WITHOUT, RENAME, MERGE)
 
 
-def take_away(comparison: Comparison, pressed: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]) -> None:
-    """Ask again without the node, passage or path whose button was pressed; `paths` are those of the board."""
+def change(comparison: Comparison, pressed: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]) -> None:
+    """Ask again without the node, passage or path whose button was pressed, or with the node renamed or merged; `paths` are those of the
+    board."""
     try:
-        found = _of_path(paths[pressed["path"]]) if "path" in pressed else [_of_node(comparison, pressed["node"])]
+        if pressed["to"] in (RENAME, MERGE):
+            found = [_renamed(comparison, pressed)]
+        else:
+            found = _of_path(paths[pressed["path"]]) if "path" in pressed else [_of_node(comparison, pressed["node"])]
+    except Refused as error:
+        st.toast(plain(str(error)))
+        return
     except (BadInput, KeyError):
-        st.toast("This cannot be taken away: it has no name of its own. Take a node or a passage of it.")
+        st.toast("This cannot be changed: it has no name of its own. Take a node or a passage of it.")
         return
     session.edits = list(dict.fromkeys([*session.edits, *found]))
     session.submit()
@@ -49,6 +57,33 @@ def _of_node(comparison: Comparison, node: Any) -> Edit:
     raise BadInput(f"{kind} {name}")
 
 
+class Refused(BadInput):
+    """Why a node cannot be renamed or merged as asked, in a sentence."""
+
+
+def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
+    """The edit that renames a node, or merges it into another that was clicked or whose name was typed. Raises Refused, and BadInput for
+    what has no name of its own."""
+    (name,) = _entity(comparison, pressed["node"]).names
+    other = _entity(comparison, pressed["other"]).names[0] if "other" in pressed else " ".join(str(pressed.get("name", "")).split())
+    there = any(lane.graph.nodes_named(other) for lane in comparison.lanes) if other else False
+    if not other or other == name:
+        raise Refused("It has this name already." if other else "A node needs a name.")
+    if pressed["to"] == MERGE and not there:
+        raise Refused(f"No node is called “{other}” here. Click the one that it is merged into, or type its name as it is written.")
+    if pressed["to"] == RENAME and there:
+        raise Refused(f"Another node is called “{other}” already. Merge the two instead.")
+    return Edit(pressed["to"], (name, other))
+
+
+def _entity(comparison: Comparison, node: Any) -> Edit:
+    """The edit that takes an entity of the board away. Raises Refused for a passage."""
+    edit = _of_node(comparison, node)
+    if edit.kind != "node":
+        raise Refused("Only entities are renamed and merged, and this is a passage.")
+    return edit
+
+
 def _of_path(path: Mapping[str, Any]) -> list[Edit]:
     """The edits that take the triples of a path away, whose `steps` are titles of nodes and relations by turns."""
     relations, names, found = path["steps"][1::2], path.get("names", path["steps"][::2]), []
@@ -58,7 +93,7 @@ def _of_path(path: Mapping[str, Any]) -> list[Edit]:
 
 
 def changes() -> None:
-    """What is taken away, each with a button that puts it back."""
+    """What is taken away, merged or renamed, each with a button that undoes it."""
     edits: Sequence[Edit] = session.edits
     if not edits:
         return
@@ -68,12 +103,12 @@ def changes() -> None:
                 plain(sentence(edit.words)),
                 icon=":material/undo:",
                 key=f"edit-{place}",
-                help="Put it back and ask again",
+                help="Put it back and ask again" if edit.removes else "Undo it and ask again",
                 on_click=_put_back,
                 args=(edit,),
             )
         if len(edits) > 1:
-            st.button("Put all back", key="edits-none", type="tertiary", on_click=_put_back, args=tuple(edits))
+            st.button("Undo all", key="edits-none", type="tertiary", on_click=_put_back, args=tuple(edits))
 
 
 def _put_back(*edits: Edit) -> None:

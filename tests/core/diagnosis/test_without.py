@@ -120,3 +120,19 @@ def test_without_a_passage_the_next_one_is_found_and_nothing_is_encoded_or_saved
     (one,) = beside(before, now)
     assert one.text == "No longer says red fox den, now says red fox owl."
     assert one.read and one.lost == ("red fox den",) and one.new == ("red fox owl",)
+
+
+def test_a_renamed_answer_is_the_same_answer_and_a_known_one_follows(asked):
+    """One -> directed_by -> Ann: the reader says her new name, and it is right where hers was."""
+    now = asked([Edit("rename", ("Ann", "Anne"))], lines=(NEAR,), answers=("Ann",))
+    (one,) = beside(asked(lines=(NEAR,), answers=("Ann",)), now)
+    assert now.graph.names(now.lanes[0].state.reader) == ["Anne"] and now.ask.question.answers == ("Anne",)
+    assert one.same and one.read and one.right == (1, 1) and one.text == "Same answer."
+    assert together(now, [one]) == "No lane gave another answer; No. 1 said the same."
+
+
+def test_a_merge_brings_two_directors_together(asked):
+    """Two is merged into One, which then is of 1999: nothing of One's answer changes, nor had it read Two."""
+    now = asked([Edit("merge", ("Two", "One"))], lines=(NEAR,))
+    (one,) = beside(asked(lines=(NEAR,)), now)
+    assert one.same and not one.read and one.text == "Same answer, which did not rest on it."

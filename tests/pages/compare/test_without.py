@@ -19,7 +19,7 @@ from core.sources import GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
 from pages.parts.compare.permalink import Link, parse_link
-from pages.parts.compare.without import _of_node, _of_path
+from pages.parts.compare.without import Refused, _of_node, _of_path, _renamed
 from tests.films import TRIPLES, Table, Written
 
 EDIT = Edit("edge", ("Two", "directed_by", "Ann"))
@@ -60,3 +60,30 @@ def test_a_saved_comparison_and_what_draws_and_prints_it_say_what_was_taken_away
     assert saved.ask.source.edits == (EDIT,)
     for one in (taken, saved):
         assert Board(one).payload()["edits"] == comparison_dict(one)["edits"] == ["without Two -> directed_by -> Ann"]
+
+
+def test_a_node_is_renamed_by_a_typed_name_and_merged_into_one_that_was_clicked_or_typed(taken):
+    two, ann = (taken.graph.nodes_named(name)[0] for name in ("Two", "Ann"))
+    assert _renamed(taken, {"to": "rename", "node": ann, "name": "  Anne  Roe "}) == Edit("rename", ("Ann", "Anne Roe"))
+    assert _renamed(taken, {"to": "merge", "node": two, "other": ann}) == Edit("merge", ("Two", "Ann"))
+    assert _renamed(taken, {"to": "merge", "node": ann, "name": "Two"}) == Edit("merge", ("Ann", "Two"))
+
+
+@pytest.mark.parametrize(
+    ("pressed", "text"),
+    [
+        ({"to": "rename", "name": "Ann"}, "this name already"),
+        ({"to": "rename", "name": "Two"}, "Merge the two"),
+        ({"to": "rename", "name": "  "}, "needs a name"),
+        ({"to": "merge", "name": "<script>"}, "No node is called “<script>”"),
+    ],
+)
+def test_a_name_that_does_not_do_says_why(taken, pressed, text):
+    with pytest.raises(Refused, match=text):
+        _renamed(taken, {"node": taken.graph.nodes_named("Ann")[0], **pressed})
+
+
+def test_a_passage_is_not_renamed(taken, monkeypatch):
+    monkeypatch.setattr("pages.parts.compare.without._of_node", lambda comparison, node: Edit("passage", ("a",)))
+    with pytest.raises(Refused, match="this is a passage"):
+        _renamed(taken, {"to": "rename", "node": 0, "name": "B"})

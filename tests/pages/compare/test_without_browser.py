@@ -62,6 +62,33 @@ def test_a_path_is_taken_away_by_its_row(app):
         assert text not in [one.inner_text() for one in page.locator(".paths .row .steps").all()]
 
 
+def test_a_node_is_merged_into_one_that_is_clicked_then_renamed_and_both_are_undone(app):
+    with open_page(f"{app}/?{urlencode(ASKED)}") as page:
+        answered(page)
+        before, lane = says(page), page.locator(".lane").first
+        plain = (
+            "lane => [...lane.lane.graph.nodes.values()].filter(one => one.role === 'plain').sort((a, b) => a.x - b.x).map(one => one.name)"
+        )
+        one, *_, other = lane.evaluate(plain)
+        page.mouse.click(*lane.evaluate(PLACE, one))
+        page.get_by_role("button", name="Merge into").click()
+        page.mouse.click(*lane.evaluate(PLACE, other))
+        page.get_by_role("button", name=f"With {one} merged into {other}").wait_for(timeout=60_000)
+        page.locator(".beside").wait_for(timeout=60_000)
+        settle(page)
+        page.mouse.click(*lane.evaluate(PLACE, other))
+        page.get_by_role("button", name="Rename").click()
+        page.get_by_label("New name").fill("<b>New</b>")
+        page.get_by_label("New name").press("Enter")
+        page.get_by_role("button", name=f"With {other} renamed to <b>New</b>").wait_for(timeout=60_000)
+        page.locator(".beside").wait_for(timeout=60_000)
+        assert page.url.count("edit=") == 2 and "<b>New</b>" in page.locator(".band").inner_text()
+        page.get_by_role("button", name="Undo all").click()
+        page.locator(".beside").wait_for(state="detached", timeout=60_000)
+        answered(page)
+        assert says(page) == before and "edit=" not in page.url
+
+
 def test_what_a_link_takes_away_and_is_not_there_is_said_be_it_nonsense(app):
     edits = [Edit("node", ("Nobody at all",)).written(), "nonsense"]
     with open_page(f"{app}/?{urlencode(ASKED | {'edit': edits}, doseq=True)}") as page:

@@ -1,0 +1,71 @@
+// Renaming a node and merging it into another, from its panel: a name is typed, or the other node is clicked in a picture.
+
+import { button, el } from "./dom.js";
+import { list } from "./words.js";
+
+const LISTED = 200; // names that an input completes
+
+// The part of a panel that edits `node`, by the ways that are given; `send(change)` is told `{to, name}`.
+export class NodeEdit {
+  constructor(board, send) {
+    Object.assign(this, { board, send, merging: null });
+    this.form = el("form", "panel-edit");
+    this.form.hidden = true;
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const name = this.input.value.trim();
+      if (name) this.send(this.node, { to: this.to, name });
+    });
+  }
+
+  // The buttons that open the form.
+  buttons(node, ways) {
+    this.close();
+    this.node = node;
+    const offered = { rename: "Rename", merge: "Merge into…" };
+    return Object.keys(offered).filter((way) => ways.includes(way)).map((way) => button("way", offered[way], "", () => this.open(way)));
+  }
+
+  open(to) {
+    const merge = to === "merge";
+    this.to = to;
+    this.merging = merge ? this.node : null;
+    this.input = el("input", "panel-input");
+    this.input.value = merge ? "" : this.node.name;
+    this.input.maxLength = 200;
+    this.input.setAttribute("aria-label", merge ? "Name of the node that it is merged into" : "New name");
+    const names = merge ? this.names() : null;
+    if (names) this.input.setAttribute("list", names.id);
+    const text = merge ? "Click the node that it is merged into, or type its name. Its edges go there." : "Its new name, in this comparison alone.";
+    const submit = button("way", merge ? "Merge" : "Rename", "", null);
+    submit.type = "submit";
+    this.form.replaceChildren(el("p", "quiet", text), this.input, ...(names ? [names] : []), el("div", "panel-ways", submit, button("way", "Cancel", "", () => this.close())));
+    this.form.hidden = false;
+    this.input.focus({ preventScroll: true });
+    this.input.select();
+  }
+
+  names() {
+    const names = [...new Set(list(this.board.payload.layout?.nodes).map((node) => node.name))].filter((name) => name !== this.node.name);
+    const options = el("datalist", "", ...names.slice(0, LISTED).map((name) => {
+      const option = el("option");
+      option.value = name;
+      return option;
+    }));
+    options.id = "panel-names";
+    return options;
+  }
+
+  // Whether a click on `other` was meant as the node that the open one is merged into.
+  take(other) {
+    const from = this.merging;
+    if (!from || other.id === from.id) return false;
+    this.send(from, { to: "merge", other: other.id });
+    return true;
+  }
+
+  close() {
+    this.merging = null;
+    this.form.hidden = true;
+  }
+}
