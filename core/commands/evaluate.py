@@ -15,6 +15,8 @@ from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.sensitivity import varied
+from core.evaluation.reports.steps import counted, worth
+from core.evaluation.reports.steps_table import interval
 from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.plan import make_plan, misfits, source_of
 from core.evaluation.runs.starting import evaluate
@@ -121,7 +123,8 @@ def _report(summary: Summary, files: dict[Path, Callable], more: list[str], as_j
     if as_json:
         advice = recommendation(summary)
         data = summary_dict(summary, list(dict.fromkeys([*summary.reported, *more])))
-        print(json.dumps(data | {"recommendation": advice and dataclasses.asdict(advice)}, ensure_ascii=False, indent=2))
+        said = {"recommendation": advice and dataclasses.asdict(advice), "steps": [dataclasses.asdict(one) for one in worth(summary)]}
+        print(json.dumps(data | said, ensure_ascii=False, indent=2))
     else:
         _print(summary, more)
 
@@ -201,11 +204,14 @@ def _print(summary, more: list[str]) -> None:
     if not any(row.question.answers or row.question.gold for row in summary.rows):
         print(f"No answers and no passages are known to these questions; “judge {summary.run.id}” holds the answers against one another.")
     for test in summary.compared():
-        interval = f"[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]"
-        found = f"{shown(test.metric, test.difference)} {interval}, p = {test.p_holm:.2g}, n = {test.n:,}"
+        between = f"[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]"
+        found = f"{shown(test.metric, test.difference)} {between}, p = {test.p_holm:.2g}, n = {test.n:,}"
         print(f"{test.a} − {test.b}, {metric(test.metric).name}: {found}")
     if sentence := summary.untested():
         print(sentence)
+    for one in worth(summary):
+        rest = f"p = {one.test.p_holm:.2g}, n = {one.test.n:,}, pairs of lines: {len(one.pairs):,}"
+        print(f"{one.words}, {counted(one.test.metric)}: {interval(one.test)}, {rest}")
     if (advice := recommendation(summary)) is not None:
         print("\n".join(["", advice.headline, *advice.details]))
 

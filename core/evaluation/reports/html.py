@@ -13,6 +13,7 @@ from core.evaluation.reports.by_budget import FIGURES, by_budget
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.recommendation import recommendation
+from core.evaluation.reports.steps_table import worth_html
 from core.evaluation.reports.summary import Summary
 
 PAGE = """<!doctype html>
@@ -78,6 +79,7 @@ def report_html(summary: Summary) -> str:
         f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",
         f"<h2>Operators, mean a question</h2>{_operators(summary)}",
         _tests(summary),
+        f"<h2>What each step is worth</h2><div class='card'>{bars}</div>" if (bars := worth_html(summary)) else "",
         _failures(summary),
         f"<h2>What the metrics mean</h2>{''.join(map(_meaning, names))}",
     ]

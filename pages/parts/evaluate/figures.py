@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import streamlit as st
 
 from core.evaluation.metrics.catalogue import metric
@@ -11,6 +13,7 @@ from core.evaluation.reports.by_budget import FIGURES, by_budget
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import titles
 from core.evaluation.reports.sensitivity import curves, differing
+from core.evaluation.reports.steps_table import worth_html
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run
 from core.evaluation.runs.written import sources_of
@@ -109,6 +112,9 @@ def _table(results: Summary) -> None:
             st.caption(plain(f"{spec[instance]}: {without:,} without any triple (counted as they are)."))
     for sentence in [*part.failed(), *part.faults(), *part.shallow(names)]:
         st.caption(plain(sentence))
+    if steps_worth := _worth(results.run.id, results.run.created, results.run.done, results.run.failed):
+        st.markdown("**What each step is worth**")
+        st.html(steps_worth)
     st.markdown("**Operators, mean a question**")
     steps = [
         {"Method": spec[i], "Operator": step["operator"], "Seconds": step["seconds"], "Calls": step["calls"]}
@@ -118,6 +124,11 @@ def _table(results: Summary) -> None:
     ]
     number = {name: st.column_config.NumberColumn(format="%.1f") for name in ("Calls", "Tokens in", "Tokens out", "Texts scored")}
     st.dataframe(steps, hide_index=True, column_config={"Seconds": st.column_config.NumberColumn(format="%.4f"), **number})
+
+
+@lru_cache(maxsize=32)
+def _worth(number: int, created: float, done: int, failed: int) -> str:
+    return worth_html(summary(number))
 
 
 def _pictures(results: Summary) -> None:
