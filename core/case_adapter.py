@@ -55,7 +55,7 @@ def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
         text = "Cancelled" if lane.status == CANCELLED else ""
         ended = Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved)
         ended.repair, ended.rests, ended.build_title, ended.saved_alive = lane.repair, lane.rests, lane.build_title, lane.saved_alive
-        ended.influences = lane.influences
+        ended.influences, ended.beside = lane.influences, lane.beside
         ended.tried = True
         lanes.append(ended)
     return Comparison(ask, lanes)
@@ -106,6 +106,7 @@ def _lane(comparison: Comparison, lane: Lane) -> FinishedLane:
         lane.repair,
         lane.rests,
         lane.influences,
+        lane.beside,
         lane.run.own_graph,
         build_title(comparison, lane),
         saved_alive(comparison, lane),

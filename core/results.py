@@ -44,7 +44,8 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
     """One lane: the instance, its graph with the title of the build that made it, its answers, why the language model's is
     blank or cut and what it thought before, paths, hits by kind, community reports, subgraph size, funnel, prompt, operators and error; the
-    points, where a language model noted some on what was found; the influence of what its answers were made from, where it was measured."""
+    points, where a language model noted some on what was found; the influence of what its answers were made from, where that was
+    measured; `beside`, what it said before its graph was edited, where it was."""
     graph, state = lane.graph, lane.state
     return {
         "instance": lane.instance.id,
@@ -63,6 +64,7 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
         "subgraph": None if state.subgraph is None else {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)},
         "funnel": funnel_dict(comparison, lane),
         "gold": gold_dict(comparison, lane),
+        "beside": None if lane.beside is None else dataclasses.asdict(lane.beside),
         "influence": [influence_dict(lane, one) for one in lane.influences],
         **prompt_dict(state),
         "operators": [step_dict(step) for step in state.trace],

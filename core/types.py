@@ -244,6 +244,25 @@ class Influence:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A lane beside what it was before its graph was edited: whether it had `read` what was changed, what it `said` before, what it no
+    longer says and what it says instead, how many known answers it gave and gives (None where none is known), and a sentence on that."""
+
+    read: bool
+    lost: tuple[str, ...]
+    new: tuple[str, ...]
+    right: tuple[int | None, ...]  # before, and now
+    text: str
+    silent: bool = False  # whether it says nothing, before and now
+    said: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether it says what it said."""
+        return not self.lost and not self.new
+
+
+@dataclass(frozen=True)
 class Report:
     """What a language model wrote about a community: its text, of whose communities it is (names of the question's
     entities), and how many members the community has."""

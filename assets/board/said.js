@@ -56,7 +56,7 @@ export class Said {
     const tone = said?.tone ?? "good";
     if (!changed(this.memo, "said", [said, beside, influence?.texts, measure, data.repair, number, tone, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const text = said?.head || said?.text ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
-    const before = beside ? [el("p", `beside beside-${beside.tone}`, el("b", "", "Against before:"), " ", beside.text, beside.count ? ` Known answers ${beside.count}.` : "")] : [];
+    const before = beside ? [el("p", `beside beside-${beside.tone}`, el("b", "", "Against before:"), " ", beside.text, beside.said ? ` Before: ${beside.said}.` : "", beside.count ? ` Known answers ${beside.count}.` : "")] : [];
     const act = onLane ? (what) => onLane({ lane: number, do: what }) : null;
     this.element.replaceChildren(...before, ...text, ...repairButton(this.board, data.repair, number, "repair", "in this lane"), ...influenceParts(influence, measure, act));
   }

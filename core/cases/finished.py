@@ -12,7 +12,7 @@ from core.io.plain import from_plain, to_plain
 from core.operators import OPERATORS
 from core.operators.text import parse_line
 from core.snapshot import ExcerptGraph, excerpt, freeze_all, thaw_all
-from core.types import Influence, Question, Repair, Rest, State
+from core.types import Beside, Influence, Question, Repair, Rest, State
 
 VERSION = 1
 ENDS = ("done", "failed", "cancelled")
@@ -35,6 +35,7 @@ class FinishedLane:
     repair: Repair | None = None  # a change of one step that was seen to bring more
     rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on
     influences: tuple[Influence, ...] = ()  # what each of its answers rests on, as far as that was measured
+    beside: Beside | None = None  # what it said before its graph was edited
     graph: Any = field(default=None, metadata=BESIDE)  # the lane's own, where it is not that of the question
     build_title: str = field(default="", metadata={"saved": "stands"})  # the title of the build that made it
     saved_alive: Mapping[str, tuple[str, ...]] | None = field(default=None, metadata={"saved": "kept"})

@@ -14,14 +14,14 @@ from core.commands.terminal import FAILED, OK, bar, watch
 from core.comparison.comparing import Comparison
 from core.comparison.timing import besides, cost
 from core.diagnosis.influence import influence, measurable, price, with_influence
-from core.diagnosis.without import Beside, beside, together
+from core.diagnosis.without import beside, together
 from core.errors import BadInput, shorten
 from core.graph.edits import Edit
 from core.instances.catalogue import catalogue, find, one_for
 from core.operators.asking import UNASKED
 from core.results import comparison_dict
 from core.sources import Ask, CorpusSource, GraphSource, Source
-from core.types import Question
+from core.types import Beside, Question
 
 LEAST = 0.005  # seconds below which a time is printed as none
 USUAL = {GraphSource.kind: ["lego-12"], CorpusSource.kind: ["vanilla-rag"]}  # instances
@@ -81,10 +81,12 @@ def run(options) -> int:
         before, ask = job.comparison, _without(ask, options.without, engine)
         job = engine.compare(ask, chosen)
         watch(job)
+        for lane, one in zip(job.comparison.lanes, beside(before, job.comparison)):
+            lane.beside = one
     if options.influence:
         _measure(job.comparison)
     result = comparison_dict(job.comparison)
-    found = beside(before, job.comparison) if options.without else []
+    found = [lane.beside for lane in job.comparison.lanes]
     if options.without:
         lanes = [None if one is None else asdict(one) for one in found]
         result["without"] = {"names": options.without, "text": together(job.comparison, found), "lanes": lanes}

@@ -17,7 +17,7 @@ from core.operators.base import Line
 from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, nothing, sentence
 from core.runtime.meter import HowFar
 from core.sources import Ask
-from core.types import Influence, Repair, Rest, State
+from core.types import Beside, Influence, Repair, Rest, State
 
 ANSWERING = "answering"
 ENDED = (DONE, FAILED, CANCELLED)
@@ -44,6 +44,7 @@ class Lane:
     prepared: dict[str, float] = field(default_factory=dict)  # seconds of what was made ready before the first operator
     progress: HowFar | None = None  # of what it does now, where that is known
     rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on, once that was looked up
+    beside: Beside | None = None  # what it said before its graph was edited, once that is known
     influences: tuple[Influence, ...] = ()  # what each of its answers rests on, as far as that was measured
     build_title: str = ""  # of a saved one: the title of the build that made its graph
     saved_alive: Mapping[str, tuple[str, ...]] | None = None  # of a saved one: known answers and passages in the corpus and in the graph

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,27 +15,9 @@ from core.diagnosis.wording import joined, named, sentence
 from core.graph.edits import Edit, carried, unmatched
 from core.graph.texts import chunk_lists
 from core.runtime.jobs import DONE
-from core.types import Path
+from core.types import Beside, Path
 
 LONGEST = 80  # characters of an answer that are repeated
-
-
-@dataclass(frozen=True)
-class Beside:
-    """A lane beside what it was before: whether it had read what was changed, what it no longer says and what it says instead, and how many
-    known answers it gave and gives (None where none is known)."""
-
-    read: bool
-    lost: tuple[str, ...]
-    new: tuple[str, ...]
-    right: tuple[int | None, int | None]
-    text: str
-    silent: bool = False  # whether it says nothing, before and now
-
-    @property
-    def same(self) -> bool:
-        """Whether it says what it said."""
-        return not self.lost and not self.new
 
 
 def beside(before: Comparison, now: Comparison) -> list[Beside | None]:
@@ -89,7 +70,7 @@ def _beside(before: Comparison, now: Comparison, old: Lane, lane: Lane, rights: 
     lost, new = _difference(said, says_now), _difference(says_now, said)
     if not said and not says_now:
         return Beside(read, (), (), rights, "No answer, before and now.", silent=True)
-    return Beside(read, lost, new, rights, _text(now, lane, read, lost, new, absent, len(edits)))
+    return Beside(read, lost, new, rights, _text(now, lane, read, lost, new, absent, len(edits)), said=_said(before, old))
 
 
 def _whole(lane: Lane):

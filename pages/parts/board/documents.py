@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from core.comparison.build_title import build_title
@@ -11,6 +12,7 @@ from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.verdict.verdict_words import Verdict
 from core.engine import Comparison, Lane
+from core.graph.algorithms.layout import Place
 from core.graph.texts import hit_titles, n_chunks
 from core.results import graph_dict
 from core.types import State
@@ -18,7 +20,7 @@ from pages.parts.board.paths import Paths, WordsOnPaths
 from pages.parts.board.text_fates import gold_titles, hit_fates
 from pages.parts.board.text_hits import has_hits, passage, question_words, tables
 from pages.parts.board.text_lost import with_lost
-from pages.parts.board.text_picture import TextPicture, placed, pointed
+from pages.parts.board.text_picture import TextPicture, placed, pointed, renamed
 from pages.parts.board.text_points import points_data
 from pages.parts.board.text_rests import rests_data
 from pages.parts.board.text_story import story
@@ -34,12 +36,17 @@ class DocumentView:
 
     documents = True
 
-    def __init__(self, comparison: Comparison):
+    def __init__(self, comparison: Comparison, places: Mapping[Any, Place]):
         self._comparison = comparison
         self._cached: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self._picture = TextPicture()
+        self._picture = TextPicture(renamed(places, comparison.ask.source.edits))
         self._paths, self._words = Paths(comparison, placed), WordsOnPaths(placed)
         self._shared: tuple[Any, dict[str, Any]] | None = None
+
+    @property
+    def places(self) -> dict[Any, Place]:
+        """Where nodes are in the picture, as that of an edited graph takes them."""
+        return self._picture.places
 
     def share(self, verdict: Verdict) -> dict[str, Any]:
         """The paths, and what else can be pointed at, as paths of one node, each with its `fates` in every lane; made anew when a lane has

@@ -20,6 +20,7 @@ from core.results import answer_fault, prompt_dict, thought
 from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.runtime.meter import HowFar
 from core.types import Step
+from pages.parts.board.beside import beside_data, without_text
 from pages.parts.board.documents import DocumentView
 from pages.parts.board.influence import influence_data
 from pages.parts.board.paths import counts, seen
@@ -30,9 +31,11 @@ from pages.parts.board.verdict import repair_data, repair_offered
 class Board:
     """Makes the payload of one comparison; keeps the picture while the retrieved lanes stay the same."""
 
-    def __init__(self, comparison: Comparison):
+    def __init__(self, comparison: Comparison, earlier: Board | None = None):
+        """`earlier` is one of the same question to the same source with other edits: what stays has the same place in both."""
         self._comparison = comparison
-        self._view = (DocumentView if comparison.ask.source.documents else TripleView)(comparison)
+        view = DocumentView if comparison.ask.source.documents else TripleView
+        self._view = view(comparison, {} if earlier is None else earlier._view.places)
         self._explained: tuple[tuple, Verdict] | None = None
 
     def payload(self) -> dict[str, Any]:
@@ -46,13 +49,14 @@ class Board:
             data = view.lane(i, lane, shared)
             text = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": view.tone(one, data)}
             rests = influence_data(comparison, lane, shared["keys"], answerer(comparison, lane))
-            said = {"verdict_text": text, "influence": rests}
+            said = {"verdict_text": text, "influence": rests, "beside": beside_data(lane.beside)}
             lanes.append({"id": f"lane-{i}", **self._lane(lane, status), **data, **said, **_walked(i, shared)})
         return {
             "question": comparison.ask.question.text,
             "documents": view.documents,
             "verdict": {"text": verdict.text, "pending": verdict.pending, "repair": repair_data(comparison)} if verdict.text else None,
             "edits": [edit.words for edit in comparison.ask.source.edits],
+            "without": without_text(comparison),
             "lanes": lanes,
             **view.whole(shared),
             **{name: shared[name] for name in ("layout", "paths", "fates")},

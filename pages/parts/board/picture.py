@@ -36,10 +36,31 @@ def answer_nodes(comparison: Comparison, answers: Sequence[str] | None = None) -
 class Picture:
     """Draws one comparison again and again while its lanes arrive; a node drawn once keeps its place."""
 
-    def __init__(self, comparison: Comparison, words: Words):
+    def __init__(self, comparison: Comparison, words: Words, places: Mapping[tuple[str, int], Place] | None = None):
+        """`places` are those of another picture of the same graph, which may be edited otherwise."""
         self._comparison, self._words = comparison, words
-        self._places: dict[int, Place] = {}
+        self._before = dict(places or {})
+        self._places: dict[int, Place] = self._known(self._before)
         self._joined: dict[int, dict[str, Any]] = {}
+
+    @property
+    def places(self) -> dict[tuple[str, int], Place]:
+        """The places by the rows of the graph that is not edited; those of nodes that were drawn before too, for when they come back."""
+        digest, rows = self._rows()
+        return self._before | {(digest, rows[node] if rows is not None else node): place for node, place in self._places.items()}
+
+    def _known(self, places: Mapping[tuple[str, int], Place]) -> dict[int, Place]:
+        """The places of other pictures by the rows of this graph."""
+        digest, rows = self._rows()
+        node_of = None if rows is None else {row: node for node, row in enumerate(rows)}
+        found = {row if node_of is None else node_of.get(row): place for (whole, row), place in places.items() if whole == digest}
+        return {node: place for node, place in found.items() if node is not None}
+
+    def _rows(self) -> tuple[str, list[int] | None]:
+        """The digest of the graph that is not edited, and of each node the row there; None where none differs."""
+        graph = self._comparison.graph
+        origin = getattr(graph, "edited_from", None)
+        return (graph.digest, None) if origin is None else (origin.graph.digest, origin.nodes.tolist())
 
     def layout(self, every: list[Path], best: Paths, missed: Paths, named: Sequence[str] = (), hits: Data = NONE) -> dict[str, Any]:
         """Nodes and edges to draw: `best` and `missed` are the paths each lane shows and lost, `every` those and the stories'; `named` are

@@ -12,6 +12,7 @@ import numpy as np
 from core.diagnosis.passages import handed_on_chunks
 from core.engine import Lane
 from core.graph.algorithms.layout import Place, positions
+from core.graph.edits import Edit
 from core.graph.texts import chunk_lists, leaves
 from core.types import Path
 from pages.parts.board.keys import Key, at, edge_id, pair
@@ -36,10 +37,17 @@ class Drawing:
 class TextPicture:
     """Makes the layout of a comparison; the places are found anew when there is more to draw."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Mapping[str, Place] | None = None) -> None:
+        """`places` by key are those of another picture of the same documents, whose graphs may be edited otherwise."""
+        self._before = dict(places or {})
         self._numbers: dict[str, int] = {}
         self._laid: tuple[list[int], list[tuple[int, int]]] = ([], [])
         self._places: dict[int, Place] = {}
+
+    @property
+    def places(self) -> dict[str, Place]:
+        """The places by key; those of nodes that were drawn before too, for when they come back."""
+        return self._before | {key: self._places[number] for key, number in self._numbers.items() if number in self._places}
 
     def draw(self, lanes: Sequence[Lane], gold: Mapping[str, str], fates: Mapping[str, Any], paths: LanePaths) -> dict[str, Any]:
         """`layout`, as the board draws it, and `kept`: for each lane its share. `gold` are titles by chunk id, and `paths` the best of each
@@ -49,7 +57,8 @@ class TextPicture:
         ids = [number(key) for key in drawing.nodes]
         pairs = [(number(one), number(other)) for one, other in drawing.edges]
         if (ids, pairs) != self._laid:
-            self._laid, self._places = (ids, pairs), _spread(positions(ids, pairs))
+            fixed = {number(key): self._before[key] for key in drawing.nodes if key in self._before}
+            self._laid, self._places = (ids, pairs), positions(ids, pairs, fixed) if fixed else _spread(positions(ids, pairs))
         nodes = [
             {"id": key, "name": data["name"], "role": data["role"], "x": x, "y": y, "about": {"lanes": _about(fates.get(key, {}))}}
             for key, data in drawing.nodes.items()
@@ -60,6 +69,16 @@ class TextPicture:
             for ends, words in drawing.edges.items()
         ]
         return {"layout": {"nodes": nodes, "edges": edges}, "kept": drawing.shares}
+
+
+def renamed(places: Mapping[str, Place], edits: Sequence[Edit]) -> dict[str, Place]:
+    """The places of a picture before some edits; an entity that they rename has its place under its new name too."""
+    found = dict(places)
+    for edit in edits:
+        old = Key("node", edit.names[0])
+        if edit.kind == "rename" and old in found:
+            found[Key("node", edit.names[1])] = found[old]
+    return found
 
 
 def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ()) -> Drawing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.datasets.wording import table_of
@@ -13,6 +13,7 @@ from core.diagnosis.targets import answers_of
 from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.verdict.verdict_words import Verdict
 from core.engine import Comparison, Lane
+from core.graph.algorithms.layout import Place
 from core.types import State
 from pages.parts.board.keys import at, placed_by_id
 from pages.parts.board.paths import Paths, WordsOnPaths, seen
@@ -27,13 +28,18 @@ class TripleView:
 
     documents = False
 
-    def __init__(self, comparison: Comparison):
+    def __init__(self, comparison: Comparison, places: Mapping[Any, Place]):
         self._comparison = comparison
         self._ready: tuple | None = None
         self._shared: dict[str, Any] = {}
         self._words = WordsOnPaths(placed_by_id)
         self._paths = Paths(comparison, placed_by_id)
-        self._picture = Picture(comparison, table_of(comparison.graph.name))
+        self._picture = Picture(comparison, table_of(comparison.graph.name), places)
+
+    @property
+    def places(self) -> dict[Any, Place]:
+        """Where nodes are in the picture, as the picture of an edited graph takes them."""
+        return self._picture.places
 
     def share(self, verdict: Verdict) -> dict[str, Any]:
         """What all lanes share: `layout, paths, fates`, and of each lane the `best` paths, those `missed` and the `stories`."""

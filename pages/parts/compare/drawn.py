@@ -9,6 +9,7 @@ import streamlit as st
 from core.runtime.jobs import sentence
 from pages.parts.board.payload import Board
 from pages.parts.compare.asked import Shown
+from pages.parts.compare.without import before_job
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 
@@ -19,9 +20,24 @@ def drawing(on_screen: Shown) -> Board:
     """What draws this comparison, kept for the session."""
     known = session.drawing
     if known is None or known[0] is not on_screen.comparison:
-        known = session.drawing = (on_screen.comparison, Board(on_screen.comparison))
+        known = session.drawing = (on_screen.comparison, Board(on_screen.comparison, _earlier(on_screen)))
         del session.sent
     return known[1]
+
+
+def _earlier(on_screen: Shown) -> Board | None:
+    """What drew the same question with other edits, whose places are taken over; None where that is not here."""
+    now = on_screen.comparison.ask
+    if session.drawing is not None:
+        before = session.drawing[0].ask
+        if before.source == now.source and before.question.text == now.question.text and before.source.edits != now.source.edits:
+            return session.drawing[1]
+    job = before_job()
+    if job is None or not now.source.edits or not job.ended:
+        return None
+    board = Board(job.comparison)
+    board.payload()
+    return board
 
 
 def drawable(on_screen: Shown | None) -> Shown | None:

@@ -7,12 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from core.diagnosis.without import beside, together
+from core.diagnosis.without import beside
 from core.diagnosis.wording import sentence
 from core.engine import Comparison
 from core.errors import BadInput
 from core.graph.edits import Edit
 from core.runtime.jobs import Job
+from pages.parts.board.beside import beside_data, without_text
 from pages.parts.compare.asked import Shown
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
@@ -122,29 +123,15 @@ def before_job() -> Job | None:
 
 
 def with_before(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
-    """The board's data with what each lane said before beside what it says, and a sentence for all; as it is where nothing was taken."""
+    """The board's data with what each lane said before beside what it says, and a sentence for all once all have ended; as it is where
+    nothing was edited here. The lanes hold it from then on, so that it is saved with them."""
     job, now = before_job(), on_screen.comparison
-    if job is None or not now.ask.source.edits:
+    if job is None or on_screen.job is None or not now.ask.source.edits:
         return drawn
-    found = beside(job.comparison, now)
-    ended = not running((job, on_screen.job))
-    text = together(now, found) if ended else ""
-    shown = [None if one is None else {"text": one.text, "tone": _tone(one), "count": _count(one)} for one in found]
-    lanes = [{**lane, "beside": one} for lane, one in zip(drawn["lanes"], shown)]
-    return {**drawn, "lanes": lanes, "without": text or None}
-
-
-def _tone(one: Any) -> str:
-    before, now = one.right
-    if before is not None and now is not None and before != now:
-        return "good" if now > before else "bad"
-    return "same" if one.same else "changed"
-
-
-def _count(one: Any) -> str:
-    """How many known answers it gave and gives, where that changed."""
-    before, now = one.right
-    return f"{before:,} → {now:,}" if before is not None and now is not None and before != now else ""
+    for lane, one in zip(now.lanes, beside(job.comparison, now)):
+        lane.beside = one
+    lanes = [{**data, "beside": beside_data(lane.beside)} for data, lane in zip(drawn["lanes"], now.lanes)]
+    return {**drawn, "lanes": lanes, "without": None if running((job, on_screen.job)) else without_text(now)}
 
 
 def running(jobs: Iterable[Job | None]) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.case_adapter import comparison, finished
 from core.cases.finished import freeze_finished, thaw_finished
 from core.comparison.run import LaneRun, Progress
+from core.diagnosis.without import beside
 from core.engine import Comparison, Lane
 from core.environment import Environment
 from core.errors import BadInput
@@ -16,7 +19,8 @@ from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.results import comparison_dict
 from core.sources import GraphSource
-from core.types import Question
+from core.types import Beside, Question
+from pages.parts.board.beside import beside_data
 from pages.parts.board.payload import Board
 from pages.parts.compare.permalink import Link, parse_link
 from pages.parts.compare.without import Refused, _of_node, _of_path, _renamed
@@ -25,15 +29,30 @@ from tests.films import TRIPLES, Table, Written
 EDIT = Edit("edge", ("Two", "directed_by", "Ann"))
 
 
-@pytest.fixture
-def taken(tmp_path):
-    """A comparison of one lane, asked without a triple."""
-
-    source = GraphSource("films", build(TRIPLES, tmp_path / "films", "films"), edits=(EDIT,)).open(None)
-    ask = source.ask(Question("who directed Two", entities=("Two",)), model=False)
+def asked(source):
+    """A comparison of one lane on the graph of a source."""
+    opened = source.open(None)
+    ask = opened.ask(Question("who directed Two", entities=("Two",)), model=False)
     run = LaneRun(ask, parse_line("EgoNetwork(hops=1) >> ShortestPaths(hops=1)"), Environment(Written(encoder=Table({}))))
     run.retrieve(Progress())
     return Comparison(ask, [Lane(Instance("a", "A", run.line), run, "done", retrieved=True)])
+
+
+@pytest.fixture
+def earlier(tmp_path):
+    """A comparison of one lane on the whole graph."""
+    return asked(GraphSource("films", build(TRIPLES, tmp_path / "films", "films")))
+
+
+@pytest.fixture
+def taken(earlier):
+    """The same, asked without a triple."""
+    return asked_without(earlier, EDIT)
+
+
+def asked_without(one, *edits):
+    """The same comparison as another one after these edits."""
+    return asked(replace(one.ask.source, edits=edits))
 
 
 def test_the_triples_of_a_path_by_their_names_and_directions():
@@ -60,6 +79,37 @@ def test_a_saved_comparison_and_what_draws_and_prints_it_say_what_was_taken_away
     assert saved.ask.source.edits == (EDIT,)
     for one in (taken, saved):
         assert Board(one).payload()["edits"] == comparison_dict(one)["edits"] == ["without Two -> directed_by -> Ann"]
+
+
+def test_what_each_lane_said_before_is_saved_with_the_case_drawn_and_printed(taken, earlier):
+    """Ann directed and wrote Two; without the first triple she is named by the second."""
+    taken.lanes[0].beside = beside(earlier, taken)[0]
+    saved = comparison(thaw_finished(freeze_finished(finished(taken))))
+    assert saved.lanes[0].beside == taken.lanes[0].beside and saved.lanes[0].beside.said == ("Ann",)
+    drawn = Board(saved).payload()
+    assert drawn["without"] == "No lane stood on it; “A” found another way."
+    assert drawn["lanes"][0]["beside"]["text"] == "Same answer by another way: Two -> written_by -> Ann."
+    assert comparison_dict(saved)["lanes"][0]["beside"]["said"] == ("Ann",)
+
+
+def test_what_it_said_is_repeated_only_where_its_sentence_does_not_hold_it():
+    one = Beside(True, ("Ann",), ("Bea",), (1, 0), "No longer says Ann, now says Bea.", said=("Ann",))
+    assert beside_data(one) == {"text": one.text, "tone": "bad", "said": "", "count": "1 → 0"}
+    assert beside_data(replace(one, said=("Ann", "Cid"), right=(None, None)))["said"] == "Ann, Cid"
+
+
+def test_what_stays_has_the_same_place_before_and_after_and_what_comes_back_too(taken, earlier):
+    places = lambda board: {node["name"]: (node["x"], node["y"]) for node in board.payload()["layout"]["nodes"]}
+    first = Board(earlier)
+    whole = places(first)
+    second = Board(taken, first)
+    less = places(second)
+    assert len(less) > 1 and all(whole[name] == place for name, place in less.items())
+    without_ann = Board(asked_without(earlier, Edit("node", ("Ann",))), second)
+    assert "Ann" not in places(without_ann)
+    assert places(Board(earlier, without_ann)) == whole
+    renamed = places(Board(asked_without(earlier, Edit("rename", ("Ann", "Bea"))), first))
+    assert renamed["Bea"] == whole["Ann"]
 
 
 def test_a_node_is_renamed_by_a_typed_name_and_merged_into_one_that_was_clicked_or_typed(taken):
