@@ -11,6 +11,7 @@ import { addLane } from "./lanetools.js";
 import { loadCytoscape } from "./load.js";
 import { Panel } from "./panel.js";
 import { Pointing } from "./pointing.js";
+import { PromptDialog } from "./promptdiff.js";
 import { Band } from "./said.js";
 import { Tabs } from "./tabs.js";
 import { Theme } from "./theme.js";
@@ -65,9 +66,10 @@ class Board {
     this.live.setAttribute("aria-live", "polite");
     this.theme = new Theme(this.element, () => this.applyTheme());
     this.panel = new Panel(this);
+    this.prompts = new PromptDialog(this);
     this.band = new Band(this);
     this.tabs = new Tabs(this, this.laneBox);
-    this.element.append(this.band.element, this.tabs.element, this.laneBox, this.adding, this.live, this.theme.probe, this.panel.element);
+    this.element.append(this.band.element, this.tabs.element, this.laneBox, this.adding, this.live, this.theme.probe, this.panel.element, this.prompts.element);
     root.append(this.element);
     this.pointing = new Pointing(this);
     this.onResize = () => this.fit();
@@ -116,7 +118,7 @@ class Board {
     const agreed = Object.values(this.agreed).map((part) => (part instanceof Set ? [...part] : part));
     const spans = list(lanes).map((lane) => lane.spans);
     const { cytoscape, problem, onRepair } = this.options;
-    if (changed(this.memo, "shared", [shared, agreed, spans, this.more, this.knowsAnswers, Boolean(cytoscape), problem, Boolean(onRepair), this.editable, list(lanes).length])) this.revision += 1;
+    if (changed(this.memo, "shared", [shared, agreed, spans, this.more, this.knowsAnswers, Boolean(cytoscape), problem, Boolean(onRepair), this.editable, list(lanes).length, this.prompts.lanes.length > 1])) this.revision += 1;
   }
 
   // Whether only the few nodes that tell the story are drawn.

@@ -4,8 +4,10 @@ import { button, changed, el, setHidden, setText } from "./dom.js";
 import { count, list, plural, seconds, sized } from "./words.js";
 
 export class Foot {
-  constructor() {
+  // `beside` opens the prompt of a lane beside another one's.
+  constructor(beside) {
     this.memo = {};
+    this.beside = beside;
     this.cost = el("p", "cost");
     this.operators = disclosure("Steps");
     this.prompt = disclosure("Prompt");
@@ -13,7 +15,7 @@ export class Foot {
     this.element = el("footer", "foot", this.cost, this.operators.element, this.prompt.element, this.thought.element);
   }
 
-  update({ cost, operators, prompt, prompt_tokens: tokens, thought }) {
+  update({ id, cost, operators, prompt, prompt_tokens: tokens, thought }, others) {
     setText(this.cost, cost);
     setHidden(this.cost, !cost);
     setHidden(this.element, !cost && !list(operators).length && !list(prompt).length);
@@ -22,7 +24,7 @@ export class Foot {
     setHidden(this.thought.element, !thought);
     if (changed(this.memo, "operators", operators)) this.operators.fill(plural(list(operators).length, "step"), () => operatorTable(list(operators)));
     this.promptFact = tokens === null || tokens === undefined ? "" : plural(tokens, "token");
-    if (changed(this.memo, "prompt", [prompt, tokens])) this.prompt.fill(this.promptFact, () => promptView(list(prompt)));
+    if (changed(this.memo, "prompt", [prompt, tokens, others])) this.prompt.fill(this.promptFact, () => promptView(list(prompt), others ? () => this.beside(id) : null));
     if (changed(this.memo, "thought", thought)) this.thought.fill("no part of the answer", () => thoughtView(thought));
   }
 
@@ -100,7 +102,8 @@ function thoughtView(thought) {
   return el("div", "prompt", box);
 }
 
-function promptView(messages) {
+// `beside` opens it beside the prompt of another lane, where there is one.
+function promptView(messages, beside) {
   const copy = button("copy", "Copy", "", async () => {
     setText(copy, (await copyText(messages.map((message) => `[${message.role}]\n${message.content}`).join("\n\n"))) ? "Copied" : "Select and copy by hand");
     setTimeout(() => setText(copy, "Copy"), 1600);
@@ -117,7 +120,8 @@ function promptView(messages) {
   box.tabIndex = 0;
   box.setAttribute("role", "region");
   box.setAttribute("aria-label", "Prompt messages");
-  return el("div", "prompt", copy, box);
+  const compare = beside ? button("copy", "Beside another", "This prompt beside that of another lane", beside) : null;
+  return el("div", "prompt", el("div", "prompt-tools", compare, copy), box);
 }
 
 async function copyText(text) {

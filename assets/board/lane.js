@@ -34,7 +34,7 @@ export class Lane {
     this.funnel = el("section", "funnel");
     this.funnel.setAttribute("aria-label", "Known answers that survive each stage");
     this.found = new Found(board, this);
-    this.foot = new Foot();
+    this.foot = new Foot((id) => board.prompts.open(id));
     this.error = el("p", "error");
     this.element = el("article", "lane", this.head, this.answer, this.funnel, this.graph.element, this.said.element, this.times.element, this.found.element, this.error, this.foot.element);
   }
@@ -76,7 +76,7 @@ export class Lane {
     for (const part of [this.answer, this.funnel, this.graph.element, this.said.element, this.times.element]) setHidden(part, failed);
     setHidden(this.error, !failed);
     setText(this.error, failed ? data.error || "This lane failed." : "");
-    this.foot.update(data);
+    this.foot.update(data, this.board.prompts.lanes.length > 1);
     if (failed) return void this.found.update(data, true);
     this.updateAnswer();
     this.updateFunnel();
