@@ -15,6 +15,7 @@ import { PromptDialog } from "./promptdiff.js";
 import { Band } from "./said.js";
 import { Tabs } from "./tabs.js";
 import { Theme } from "./theme.js";
+import { Together } from "./together.js";
 import { list } from "./words.js";
 
 const boards = new WeakMap();
@@ -69,7 +70,8 @@ class Board {
     this.prompts = new PromptDialog(this);
     this.band = new Band(this);
     this.tabs = new Tabs(this, this.laneBox);
-    this.element.append(this.band.element, this.tabs.element, this.laneBox, this.adding, this.live, this.theme.probe, this.panel.element, this.prompts.element);
+    this.together = new Together(this);
+    this.element.append(this.band.element, this.together.element, this.tabs.element, this.laneBox, this.adding, this.live, this.theme.probe, this.panel.element, this.prompts.element);
     root.append(this.element);
     this.pointing = new Pointing(this);
     this.onResize = () => this.fit();
@@ -96,6 +98,7 @@ class Board {
     this.revise();
     this.band.update();
     this.renderLanes();
+    this.together.update();
     this.tabs.update();
     this.panel.update();
     this.turn(list(this.payload.lanes).some((lane) => lane.status === "running" || lane.status === "answering"));
@@ -129,6 +132,7 @@ class Board {
   // The replay that plays is the only one.
   play(replay) {
     this.pointing.pin = null;
+    this.together.pause();
     for (const lane of this.lanes.values()) if (lane.replay !== replay) lane.replay.stop();
   }
 
@@ -227,6 +231,7 @@ class Board {
     clearInterval(this.ticking);
     cancelAnimationFrame(this.viewFrame);
     this.panel.close();
+    this.together.destroy();
     this.tabs.destroy();
     this.theme.destroy();
     for (const lane of this.lanes.values()) lane.destroy();

@@ -21,7 +21,7 @@ export class Graph {
     this.board = board;
     this.lane = lane;
     this.memo = {};
-    this.focus = { key: null, fate: null, frame: null, node: null };
+    this.focus = { key: null, fate: null, frame: null, node: null, mass: null };
     this.clicked = null;
     this.look = this.size = SMALL;
     this.canvas = el("div", "canvas");
@@ -229,11 +229,16 @@ export class Graph {
 
   paint() {
     const marks = laneMarks(this);
-    const said = [[...marks.nodes], [...marks.edges], [...marks.steps]];
+    const mass = new Map(this.focus.mass ?? []);
+    const most = Math.max(...mass.values(), 1e-9);
+    const said = [[...marks.nodes], [...marks.edges], [...marks.steps], [...mass]];
     if (!changed(this.memo, "marks", said)) return;
     this.marks = marks;
     this.cy.batch(() => {
-      this.cy.nodes().forEach((node) => setClasses(node, marks.nodes.get(idOf(node)) ?? ""));
+      this.cy.nodes().forEach((node) => {
+        setClasses(node, `${marks.nodes.get(idOf(node)) ?? ""} ${mass.size ? (mass.get(idOf(node)) ? "mass" : "empty") : ""}`);
+        setData(node, { mass: Math.sqrt((mass.get(idOf(node)) ?? 0) / most) });
+      });
       this.cy.edges().forEach((edge) => setClasses(edge, marks.edges.get(idOf(edge)) ?? ""));
     });
     this.placeLabels();

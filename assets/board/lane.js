@@ -155,7 +155,7 @@ export class Lane {
   show({ key, word, node }) {
     const fate = key ? this.board.fate(key, this.data.id) : null;
     const frame = word ? list(word.paths).filter((one) => this.board.path(one)) : key ? null : this.replay.frame();
-    this.graph.show({ key, fate: fate?.fate ?? null, frame, node });
+    this.graph.show({ key, fate: fate?.fate ?? null, frame, node, mass: key || word ? null : this.replay.mass() });
     this.graph.say(key ? fateText(fate) : null, fate?.fate ?? "");
     this.foot.showLines(word ? list(word.prompt) : []);
   }

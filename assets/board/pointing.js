@@ -66,6 +66,7 @@ export class Pointing {
   clear() {
     this.hover = this.pin = this.focused = this.hoverWord = this.word = null;
     for (const lane of this.board.lanes.values()) lane.replay.stop();
+    this.board.together.rewind();
     this.refresh();
   }
 

@@ -37,9 +37,18 @@ export class Replay {
     return Math.min(Number(this.slider.value), this.story.frames.length - 1);
   }
 
+  get spreads() {
+    return this.story?.of === "mass";
+  }
+
   // Keys of the paths to light, while it plays.
   frame() {
-    return this.playing && this.story ? list(this.story.frames[this.index].paths) : null;
+    return this.playing && this.story && !this.spreads ? list(this.story.frames[this.index].paths) : null;
+  }
+
+  // By node the share of PageRank's mass that it holds, while that plays.
+  mass() {
+    return this.playing && this.spreads ? list(this.story.frames[this.index].mass) : null;
   }
 
   update() {
@@ -61,6 +70,7 @@ export class Replay {
     const last = String(story.frames.length - 1);
     if (this.slider.max !== last) this.slider.max = last;
     const frame = story.frames[this.index];
+    if (this.spreads) return void this.drawMass(story, frame);
     const keys = list(frame.paths);
     const considered = frame.considered === null || frame.considered === undefined ? "" : ` of ${count(frame.considered)}`;
     const documents = story.of === "document";
@@ -83,14 +93,34 @@ export class Replay {
     setHidden(this.note, !this.note.textContent);
   }
 
+  drawMass(story, frame) {
+    setText(this.words, this.playing ? frame.title : "");
+    this.words.title = "";
+    this.slider.setAttribute("aria-label", `Frame of ${story.title}`);
+    this.slider.setAttribute("aria-valuetext", `${frame.title} (${this.index + 1} of ${story.frames.length})`);
+    setText(this.title, `${story.title} ${frame.title}: where its mass is`);
+    if (!this.playing) return;
+    const most = list(frame.best)[0]?.share || 1;
+    reconcile(this.rows, list(frame.best), (entry, index) => `mass ${index}`, massRow, (row, entry) => patchMass(row, entry, most));
+    setText(this.note, "");
+    setHidden(this.note, true);
+    setText(this.off, "Back to the paths that were kept");
+  }
+
   start(index) {
     this.board.play(this);
+    this.showAt(index);
+    this.board.pointing.refresh();
+  }
+
+  // This frame of a story, while others may play too.
+  showAt(index, story = null) {
+    if (story) this.choice.value = String(this.stories.indexOf(story));
     this.playing = true;
     this.draw();
     this.slider.value = String(index);
     this.draw();
     this.lane.found.fold();
-    this.board.pointing.refresh();
   }
 
   step(by) {
@@ -104,4 +134,16 @@ export class Replay {
     this.draw();
     this.lane.found.fold();
   }
+}
+
+function massRow() {
+  const row = el("li", "mass-row", el("b"), el("span", "mass-bar", el("i")), el("span", "mass-share"));
+  return row;
+}
+
+function patchMass(row, { name, share }, most) {
+  const [title, bar, words] = row.children;
+  setText(title, name);
+  bar.firstChild.style.width = `${Math.round((100 * share) / most)}%`;
+  setText(words, `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`);
 }

@@ -49,6 +49,8 @@ export function stylesheet(colours, font, size) {
     { selector: "node.lit.community", style: { ...wide(22), "background-opacity": 0, "border-width": 3 * size.line, "border-style": "dashed" } },
     { selector: "node.lit.passage", style: { ...wide(17), height: 13 * size.node } },
     { selector: "edge.documents.lit", style: { label: "" } },
+    { selector: "node.mass", style: { "underlay-color": colour.accent, "underlay-opacity": 0.34, "underlay-shape": "ellipse", "underlay-padding": `mapData(mass, 0, 1, 1, ${26 * size.node})` } },
+    { selector: "node.empty", style: { "background-opacity": 0.3, "border-opacity": 0.4, color: colour.muted } },
     { selector: "node.picked", style: { "border-width": 3, "border-color": colour.accent, "border-style": "solid", "z-index": 9 } },
   ];
 }

@@ -60,7 +60,7 @@ class PageRankNodes(Operator):
         ctx.progress("PageRank from the question's entities", None)
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
-        shares = _shares(self.reset, state, ctx.graph)
+        shares = restarts(self.reset, state, ctx.graph)
         if not shares.any():
             instead = "all count alike" if self.without == "all" else "none is found"
             recorder.notes.append(f"The question's names were linked to no entity, and there is no other to start from; {instead}.")
@@ -76,7 +76,7 @@ class PageRankNodes(Operator):
         return "entities by PageRank"
 
 
-def _shares(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
+def restarts(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
     """Where the walk restarts, float64 [n], not yet scaled."""
     if reset == "scores":
         return np.maximum(_spread(state.nodes, graph), 0.0)

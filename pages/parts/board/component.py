@@ -24,7 +24,7 @@ def script() -> str:
 
 def style() -> str:
     """The stylesheets of assets/board as one."""
-    return source("board.css") + source("texts.css") + source("prompts.css")
+    return source("board.css") + source("texts.css") + source("prompts.css") + source("together.css")
 
 
 @cache

@@ -10,6 +10,7 @@ from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
 from core.diagnosis.evidence import Evidence, evidence
 from core.diagnosis.path_outcome import fate_in
+from core.diagnosis.spreading import Moment, spread
 from core.engine import Comparison, Lane
 from core.graph.texts import hit_titles, relation_names
 from core.operators import OPERATORS
@@ -17,6 +18,7 @@ from core.types import Path, State, Step
 
 SHOWN_PATHS = 12  # a lane
 SHOWN_LOST = 6  # a lane
+MASS_NAMES = 8  # nodes of largest mass that are named, at each moment of a PageRank
 
 Placed = Callable[[Any, Path], tuple[list, list]]  # the ids in the picture of a path's nodes and edges, given its graph
 Data = dict[str, Any]
@@ -52,6 +54,7 @@ class Paths:
         self._comparison, self._placed = comparison, placed
         self._keys: dict[Any, str] = {}
         self._known: dict[str, dict[int, tuple[Any, Path]]] = {}  # by key and graph the path as the lanes of that graph have it
+        self._spreads: dict[int, list[Data]] = {}  # by lane the story of its PageRank, once it has retrieved
 
     def draw(self, lost: Sequence[Sequence[tuple[str, Path]]], by_model: Sequence[bool]) -> DrawnPaths:
         """The paths as of now; `lost` are for each lane the known answers that it lost, each with a path to it, the first ones first.
@@ -65,7 +68,8 @@ class Paths:
             entries = [{"key": self._key(lane, path), "rank": i, "score": score} for i, (path, score) in enumerate(rows, 1)]
             best.append(None if head is None else entries)
             missed.append([{"key": self._key(lane, path), "answer": answer} for answer, path in missing[:SHOWN_LOST]])
-            stories.append([self._story(lane, step) for step in state.trace if step.frames and step.frames[0].ranking.kind == "path"])
+            searches = [self._story(lane, step) for step in state.trace if step.frames and step.frames[0].ranking.kind == "path"]
+            stories.append([*searches, *self._spread(lane)])
         shown = dict.fromkeys(entry["key"] for part in (*best, *missed) for entry in part or ())
         paths, walked = {}, {}
         for key, known in self._known.items():
@@ -100,6 +104,24 @@ class Paths:
                 end = fate_in(lane.graph, lane.states, path, graph, model)
                 found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
         return found
+
+    def _spread(self, lane: Lane) -> list[Data]:
+        """The story of a lane's PageRank, if it has one: the mass of nodes by their ids in the picture, at some moments."""
+        if not lane.retrieved:
+            return []
+        if id(lane) not in self._spreads:
+            frames = [self._moment(lane, moment) for moment in spread(lane)]
+            self._spreads[id(lane)] = [{"title": "PageRank", "of": "mass", "frames": frames}] if frames else []
+        return self._spreads[id(lane)]
+
+    def _moment(self, lane: Lane, moment: Moment) -> Data:
+        nodes, shares = list(moment.mass), list(moment.mass.values())
+        ids, _ = self._placed(lane.graph, Path(tuple(nodes)))
+        names = hit_titles(lane.graph, "node", nodes[:MASS_NAMES])
+        steps = moment.steps
+        title = "settled" if steps is None else "at the start" if not steps else f"after {steps} step{'s' * (steps > 1)}"
+        best = [{"name": name, "share": share} for name, share in zip(names, shares)]
+        return {"title": title, "paths": [], "mass": [[one, round(share, 5)] for one, share in zip(ids, shares)], "best": best}
 
     def _story(self, lane: Lane, step: Step) -> Data:
         keys = lambda frame: [self._key(lane, path) for path in frame.ranking.items]

@@ -56,7 +56,10 @@ def test_alignment_is_the_longest_common_subsequence(page):
             board.prompts.choices[0].value = "lane-0";
             board.prompts.choices[1].value = "lane-1";
             board.prompts.draw();
-            const side = (n) => [...board.prompts.body.querySelectorAll(".pair")].map((pair) => pair.children[n]).filter((cell) => cell.classList.contains("cell") && !cell.classList.contains("none")).map((cell) => cell.querySelector(".text").textContent).join("");
+            const side = (n) => [...board.prompts.body.querySelectorAll(".pair")]
+              .map((pair) => pair.children[n])
+              .filter((cell) => cell.classList.contains("cell") && !cell.classList.contains("none"))
+              .map((cell) => cell.querySelector(".text").textContent).join("");
             out.push([board.prompts.body.querySelectorAll(".cell.same").length / 2, side(0), side(1)]);
           }
           return out;

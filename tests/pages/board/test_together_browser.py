@@ -1,0 +1,84 @@
+"""The searches of all lanes in step, and PageRank's mass as it spreads, in a real browser."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from tests.pages.board import board_payload
+from tests.pages.board.test_board import report, texts  # noqa: F401 - a fixture
+
+MASS = {
+    "title": "PageRank",
+    "of": "mass",
+    "frames": [
+        {"title": "at the start", "paths": [], "mass": [[1, 1.0]], "best": [{"name": "Some Mother's Son", "share": 1.0}]},
+        {
+            "title": "after 1 step",
+            "paths": [],
+            "mass": [[1, 0.5], [2, 0.25], [9, 0.05]],
+            "best": [{"name": "Some Mother's Son", "share": 0.5}, {"name": "<b>Terry</b> George", "share": 0.25}],
+        },
+    ],
+}
+
+
+@pytest.fixture
+def data():
+    found = copy.deepcopy(board_payload.finished(3))
+    for lane in found["lanes"]:
+        lane["stories"] = []
+    found["lanes"][0]["stories"] = [MASS]
+    found["lanes"][1]["stories"] = [
+        {
+            "title": "Beam",
+            "frames": [{"title": f"hop {n}", "considered": 9, "paths": [key]} for n, key in enumerate(["george", "cheadle", "phoenix"], 1)],
+        }
+    ]
+    return found
+
+
+def massive(page, lane: int) -> dict[str, float]:
+    return page.evaluate(
+        """lane => Object.fromEntries(document.getElementById("board").hopscopeBoard.lanes.get(`lane-${lane}`).graph.cy.nodes(".mass")
+          .map(n => [n.id(), Math.round(100 * n.data("mass")) / 100]))""",
+        lane,
+    )
+
+
+def test_all_lanes_go_in_step_and_a_shorter_search_stays_at_its_end(report, data):  # noqa: F811
+    page = report(data)
+    bar = page.get_by_role("group", name="All lanes in step")
+    slider = bar.get_by_role("slider")
+    slider.fill("1")  # PageRank's part comes first, two moments long
+    assert texts(page, ".replay .frame-words")[:2] == ["after 1 step", ""]
+    # the square root of the share of the largest: of 0.25 in 0.5 it is 0.71, of 0.05 in 0.5 it is 0.32
+    assert massive(page, 0) == {"n1": 1.0, "n2": 0.71, "n9": 0.32} and massive(page, 1) == {}
+    assert texts(page, ".mass-row b") == ["Some Mother's Son", "<b>Terry</b> George"] and texts(page, ".mass-share") == ["50 %", "25 %"]
+    slider.fill("3")  # then the second hop of the beam; the lane without a search shows what it kept
+    assert texts(page, ".replay .frame-words")[:2] == ["", "hop 2: 1 of 9 kept"] and massive(page, 0) == {}
+    data["lanes"][0]["stories"] = [{"title": "Beam", "frames": data["lanes"][1]["stories"][0]["frames"][:1]}, MASS]
+    page.evaluate("payload => hopscopeReport(payload)", data)
+    slider.fill("4")
+    assert texts(page, ".replay .frame-words")[:2] == ["hop 1: 1 of 9 kept", "hop 3: 1 of 9 kept"]
+    slider.fill("0")
+    assert texts(page, ".replay .frame-words")[:2] == ["at the start", ""] and massive(page, 0) == {"n1": 1.0}
+    bar.get_by_role("button", name="Back to what was kept").click()
+    assert massive(page, 0) == {} and page.locator(".replay.playing").count() == 0
+
+
+def test_they_play_by_themselves_and_stop_at_the_end(report, data):  # noqa: F811
+    page = report(data)
+    bar = page.get_by_role("group", name="All lanes in step")
+    bar.get_by_role("button", name="Play the searches in step").click()
+    assert bar.get_by_role("button", name="Pause").is_visible()
+    bar.get_by_role("button", name="Play the searches in step").wait_for(timeout=20_000)
+    assert "step 5 of 5" in bar.inner_text()
+    page.keyboard.press("Escape")
+    assert page.locator(".replay.playing").count() == 0 and bar.get_by_role("slider").input_value() == "0"
+
+
+def test_one_search_alone_has_no_bar(report, data):  # noqa: F811
+    data["lanes"][1]["stories"] = []
+    assert report(data).get_by_role("group", name="All lanes in step").count() == 0
