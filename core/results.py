@@ -11,7 +11,7 @@ from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import STAGES_OF, funnel
 from core.diagnosis.influence import influence_text
 from core.diagnosis.measure import lane_by_model
-from core.diagnosis.passages import fates
+from core.diagnosis.passages import fates, gold_rows
 from core.diagnosis.prompt_items import item_at
 from core.diagnosis.targets import answers_of, passages_of
 from core.engine import Comparison, Lane
@@ -131,16 +131,17 @@ def hits_dict(graph, state: State, gold: tuple[str, ...] = ()) -> dict[str, list
     `source` lists where it comes from: of a chunk its document, title and place, of an entity or a relation the chunks that tell of it,
     of a community its first members.
     """
-    return {"relation" if hits.kind == "triple" else hits.kind: _hits(graph, hits, frozenset(gold)) for hits in state.hits}
+    rows = gold_rows(graph, gold)
+    return {"relation" if hits.kind == "triple" else hits.kind: _hits(graph, hits, rows) for hits in state.hits}
 
 
-def _hits(graph, hits: Ranking, gold: frozenset[str]) -> list[dict[str, Any]]:
+def _hits(graph, hits: Ranking, gold: frozenset[int]) -> list[dict[str, Any]]:
     own = leaves(graph, hits.items) if hits.kind == "node" else dict(zip(hits.items, hits.items)) if hits.kind == "chunk" else {}
     rows = zip(hits.items, hit_names(graph, hits.kind, hits.items), hit_texts(graph, hits.kind, hits.items), _sources(graph, hits))
     found = []
     for place, (item, name, text, source) in enumerate(rows):
         row = {"id": name, "score": hits.score(place), "text": text, "source": source}
-        found.append(row | ({"gold": graph.columns.chunks.text("document", own[item]) in gold} if item in own else {}))
+        found.append(row | ({"gold": own[item] in gold} if item in own else {}))
     return found
 
 

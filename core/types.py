@@ -17,8 +17,9 @@ Kind = Literal["node", "relation", "triple", "path", "chunk", "community"]
 class Question:
     """A question as a data set or a person gives it; `entities` and `answers` are names, not ids.
 
-    `hops` is the number of steps to the answer where the set tells it, else None. `gold` names the documents of a corpus that
-    the answer rests on, by their ids. `options` are the answers to choose from, where there are any; the text has them as well.
+    `hops` is the number of steps to the answer where the set tells it, else None. `gold` names the passages of a corpus that
+    the answer rests on: documents by their ids, or parts of them (`core.corpus.quoted`). `options` are the answers to choose from, where
+    there are any; the text has them as well.
     `aliases` are groups of names of one answer each, the first of which is in `answers`; an answer without a group has one name.
     An `abstract` question asks for an overview rather than for one fact: its answer may be long (`core.operators.length`).
     """

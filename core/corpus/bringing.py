@@ -12,6 +12,7 @@ from core.corpus.corpus import Asked, Corpus, write
 from core.corpus.document import Document
 from core.corpus.links import links_beside
 from core.corpus.published import FORMATS, read
+from core.corpus.quoted import parts_of, passage_name
 from core.corpus.readers import read_files
 from core.corpus.readers.table import Columns
 from core.errors import BadInput, nearest, shorten
@@ -140,7 +141,8 @@ def _set_of(corpus: Corpus, name: str) -> str:
 
 
 class _ById:
-    """The ids of documents that are named by their ids, by their titles, or by title and text on lines of their own."""
+    """The passages that are named by ids of documents, by their titles, or by id or title and the text, or a part of it, on the next
+    line."""
 
     def __init__(self, documents: Iterable[Document]):
         self._ids: set[str] = set()
@@ -152,14 +154,17 @@ class _ById:
             self._passages.setdefault((document.title, _digest(document.text)), document.id)
 
     def put(self, questions: Iterable[Question]) -> list[Question]:
-        """The questions with their gold documents by id; a name that is none of them stays as it is."""
+        """The questions with their gold passages by the id of the document; a name that is none of them stays as it is."""
         return [replace(question, gold=tuple(dict.fromkeys(map(self._id, question.gold)))) for question in questions]
 
     def _id(self, name: str) -> str:
         if name in self._ids:
             return name
-        title, _, text = name.partition("\n")
-        return self._passages.get((title, _digest(text)), name) if text else self._titles.get(name, name)
+        title, text = parts_of(name)
+        if not text:
+            return self._titles.get(name, name)
+        document = title if title in self._ids else self._titles.get(title, title)
+        return self._passages.get((title, _digest(text))) or passage_name(document, text)
 
 
 def _digest(text: str) -> str:
@@ -168,7 +173,7 @@ def _digest(text: str) -> str:
 
 def _lacking(corpus: Corpus, asked: Mapping[str, Asked]) -> list[str]:
     """Tells of gold documents that the corpus does not have."""
-    gold = [id for _, questions in asked.values() for question in questions for id in question.gold if id not in corpus]
+    gold = [id for _, questions in asked.values() for question in questions for id in question.gold if not corpus.has_passage(id)]
     if not gold:
         return []
     return [f"The questions name gold documents that the corpus does not have: “{shorten(gold[0])}”, {len(gold):,} in all."]

@@ -14,6 +14,7 @@ import core.corpus.stored as stored
 from core.corpus.document import Document
 from core.corpus.links import Link, links_in
 from core.corpus.links import table_of as links_table
+from core.corpus.quoted import holds, parts_of
 from core.errors import BadInput, StoreError, nearest, shorten
 from core.graph.columns import Table
 from core.io import digests
@@ -104,6 +105,11 @@ class Corpus:
     def document(self, id: str) -> Document:
         """The document of an id. Raises BadInput where the corpus has none."""
         return self.at(self.row(id))
+
+    def has_passage(self, passage: str) -> bool:
+        """Whether it has the document that a passage's name (`core.corpus.quoted`) holds, and this the quotation."""
+        document, quote = parts_of(passage)
+        return document in self and (not quote or holds(self.document(document).text, quote))
 
     @cached_property
     def ids(self) -> tuple[str, ...]:

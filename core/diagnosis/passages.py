@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from core.corpus.quoted import halves, holds, parts_of
 from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.wording import are
 from core.graph.protocol import KnowledgeGraph
-from core.graph.texts import chunks_of, hit_names, leaves, node_chunks
+from core.graph.texts import chunks_of, hit_names, hit_texts, leaves, node_chunks
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.types import ContextTable, Ranking, State, Step
+
+QUOTED = 1024  # passages by quotation whose chunks are remembered
 
 
 def fates(graph: KnowledgeGraph, states: Sequence[State], gold: Sequence[str]) -> tuple[Fate, ...]:
@@ -84,9 +87,25 @@ def retained_by(step: Step) -> int | None:
     return keep if isinstance(keep, int) and keep > 0 else None
 
 
-def chunk_rows(graph: KnowledgeGraph, document: str) -> frozenset[int]:
-    """The rows of a document's chunks."""
-    return _by_document(graph).get(document, frozenset())
+def chunk_rows(graph: KnowledgeGraph, passage: str) -> frozenset[int]:
+    """The rows of a passage's chunks: those of a document, or of a document and a quotation (`core.corpus.quoted`) those that hold it;
+    where none holds the whole of it, since it was cut, those that hold a half of its words."""
+    document, quote = parts_of(passage)
+    rows = _by_document(graph).get(document, frozenset())
+    if not quote or not rows:
+        return rows
+
+    def make() -> frozenset[int]:
+        texts = dict(zip(sorted(rows), hit_texts(graph, "chunk", sorted(rows))))
+        holding = lambda *quotes: frozenset(row for row, text in texts.items() if any(holds(text, one) for one in quotes))
+        return holding(quote) or holding(*filter(None, halves(quote)))
+
+    return graph.derived.once("chunks by quotation", passage, make, QUOTED)
+
+
+def gold_rows(graph: KnowledgeGraph, gold: Iterable[str]) -> frozenset[int]:
+    """The rows of the chunks of all of some passages."""
+    return frozenset[int]().union(*(chunk_rows(graph, passage) for passage in gold))
 
 
 def _by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:

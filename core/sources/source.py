@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from core.corpus import Corpus, Shipped
+from core.corpus.quoted import parts_of
 from core.datasets import Dataset
 from core.environment import Environment
 from core.errors import HopscopeError
@@ -45,8 +46,8 @@ class Source(ABC):
     documents: ClassVar[bool]  # whether lines on documents run on it, rather than those on triples
     noun: ClassVar[str]  # what sentences call it
 
-    def __contains__(self, document: str) -> bool:
-        return self.corpus is not None and document in self.corpus and document not in self.removed
+    def __contains__(self, passage: str) -> bool:
+        return self.corpus is not None and self.corpus.has_passage(passage) and parts_of(passage)[0] not in self.removed
 
     @property
     def removed(self) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from core.diagnosis.funnel import funnel
-from core.diagnosis.passages import chunk_order, chunk_rows, shown_chunks
+from core.diagnosis.passages import chunk_order, chunk_rows, gold_rows, shown_chunks
 from core.diagnosis.targets import passages_of
 from core.evaluation.metrics.ranking import Ranked, ranked
 from core.sources import Source
@@ -41,7 +41,7 @@ def passages(source: Source, graph, state: State) -> Passages | None:
     shown = shown_chunks(graph, state) if _seeks(graph, state) else None
     if shown is None:
         return Passages(len(gold), alive)
-    right = frozenset[int]().union(*(chunk_rows(graph, document) for document in gold))
+    right = gold_rows(graph, gold)
     return Passages(len(gold), alive, len(shown), len(shown & right))
 
 

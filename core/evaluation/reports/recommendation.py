@@ -89,9 +89,9 @@ class _Words:
         words = f"{self._share(take)}{self._at(take)}."
         dearest = max(self.of.values, key=lambda one: self.of.times(one, take))
         if (times := self.of.times(dearest, take)) >= DEARER:
-            words += f" {self.of.names[dearest]} costs {_times(times)} as much{self._at(dearest)}, for {_figure(self.of.means[dearest])}."
+            words += f" {self.of.names[dearest]} costs {_times(times)} as much{self._at(dearest)}, for {figure(self.of.means[dearest])}."
         behind = [self.of.test(take, one) for one in self.of.values if self.of.ranks[one] > 1 and self.of.test(take, one).beyond_chance]
-        gaps = [f"{self.of.names[test.b]} by {_interval(test)}" for test in behind if test.difference > 0]
+        gaps = [f"{self.of.names[test.b]} by {interval(test)}" for test in behind if test.difference > 0]
         return words + (f" It is ahead of {_listed(gaps)}." if gaps else "")
 
     def _highest(self, take: str) -> str:
@@ -99,7 +99,7 @@ class _Words:
         best = max(self.of.values, key=lambda one: self.of.means[one])
         if self.of.means[best] <= self.of.means[take]:
             return ""
-        return f"{self.of.names[best]} has the highest mean, {_interval(self.of.test(best, take))} more, within chance."
+        return f"{self.of.names[best]} has the highest mean, {interval(self.of.test(best, take))} more, within chance."
 
     def _same(self, take: str) -> Iterator[str]:
         """Methods with the same value of every question, so far as all that was measured of what they retrieved goes."""
@@ -119,7 +119,7 @@ class _Words:
         """Where another method is ahead of it."""
         for hops, test in self.of.pays(take):
             part = f"On questions of {hops} hop{'s' * (hops != 1)} ({test.n:,} of {self.of.n:,})"
-            yield f"{part} {self.of.names[test.a]} is ahead by {_interval(test)}{self._at(test.a)}."
+            yield f"{part} {self.of.names[test.a]} is ahead by {interval(test)}{self._at(test.a)}."
 
     def _power(self) -> str:
         """How small a difference so many questions can tell, and how many would settle what is open."""
@@ -128,10 +128,10 @@ class _Words:
         if not spread:
             same = f"{self.of.names[first]} and {self.of.names[second]} have the same on each of {self.of.n:,} questions."
             return same if self.of.n > 1 and self.of.means[first] == self.of.means[second] else ""
-        least = f"{self.of.n:,} questions can distinguish differences of {_figure(POWER * spread / math.sqrt(self.of.n))} and more"
+        least = f"{self.of.n:,} questions can distinguish differences of {figure(POWER * spread / math.sqrt(self.of.n))} and more"
         if self.of.needed <= self.of.n:
             return f"{least}."
-        gap = f"{_figure(self.of.means[first] - self.of.means[second])} between {self.of.names[first]} and {self.of.names[second]}"
+        gap = f"{figure(self.of.means[first] - self.of.means[second])} between {self.of.names[first]} and {self.of.names[second]}"
         more = "is too small to be settled by asking more" if self.of.needed > MANY else f"would take about {_rounded(self.of.needed):,}"
         return f"{least}; the {gap} {more}."
 
@@ -144,7 +144,7 @@ class _Words:
     def _share(self, instance: str) -> str:
         base, _, k = self.of.metric.partition("@")
         counted = COUNTED.get(self.of.metric) or COUNTED[base].format(k=number(int(k)))
-        return f"{_figure(self.of.means[instance])} {counted}, n = {self.of.n:,}"
+        return f"{figure(self.of.means[instance])} {counted}, n = {self.of.n:,}"
 
     def _at(self, instance: str) -> str:
         """The cost in brackets."""
@@ -154,14 +154,14 @@ class _Words:
         return f" ({cost:,.0f} tokens a question)" if self.of.cost == "tokens" else f" ({cost:.2g} s a question)"
 
 
-def _figure(value: float) -> str:
+def figure(value: float) -> str:
     """A share with two digits, as `.72`."""
     return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
 
 
-def _interval(test: Paired) -> str:
+def interval(test: Paired) -> str:
     """A difference with its interval, as `.21 [.04, .37]`."""
-    return f"{_figure(test.difference)} [{_figure(test.low)}, {_figure(test.high)}]"
+    return f"{figure(test.difference)} [{figure(test.low)}, {figure(test.high)}]"
 
 
 def _times(times: float) -> str:

@@ -25,14 +25,21 @@ def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Wor
     """
     if workers and plan.cold:
         raise BadInput("The seconds of each instance alone are measured in one process; leave out either the workers or the cold run.")
-    run = store.begin(plan.spec(depends(engine, plan)), plan.drawn, again)
+    work = begun(engine, store, plan, again, workers)
 
     def make() -> Job:
-        job = Job(f"evaluation-{run.id}", Evaluation(plan, store, run.id, engine.environment, asking(engine, plan), workers))
-        job.number = run.id
+        job = Job(f"evaluation-{work.run}", work)
+        job.number = work.run
         return job
 
-    return engine.evaluations.start(f"evaluation-{run.id}", make, again=True)
+    return engine.evaluations.start(f"evaluation-{work.run}", make, again=True)
+
+
+def begun(engine, store: Store, plan: Plan, again: bool = False, workers: Workers | None = None) -> Evaluation:
+    """The evaluation of a plan, to be called with a job: a new run, or unless `again` the unfinished one of the same plan. Raises BadInput,
+    StoreError."""
+    run = store.begin(plan.spec(depends(engine, plan)), plan.drawn, again)
+    return Evaluation(plan, store, run.id, engine.environment, asking(engine, plan), workers)
 
 
 def depends(engine, plan: Plan) -> str:

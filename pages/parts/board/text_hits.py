@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.diagnosis.passages import handed_on_chunks
+from core.diagnosis.passages import gold_rows, handed_on_chunks
 from core.engine import Lane
 from core.graph.texts import chunk_lists, chunk_title, hit_names, hit_texts, leaves
 from core.types import Kind, Ranking
@@ -103,7 +103,7 @@ def _has(graph, what: str, column: str) -> bool:
 def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
     """A table for each kind of hit: `kind, rows`; `shown` are the numbers of hits that the prompt shows, by kind."""
     found: dict[str, list[dict[str, Any]]] = {}
-    passages, handed_on = frozenset(gold), handed_on_chunks(lane.graph, lane.state)
+    passages, handed_on = gold_rows(lane.graph, gold), handed_on_chunks(lane.graph, lane.state)
     for hit in hits_of(lane):
         if handed_on is not None and hit.kind == "chunk" and hit.item not in handed_on:
             continue
@@ -113,7 +113,7 @@ def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[
     return [{"kind": KINDS[kind], "rows": found[kind]} for kind in KINDS if kind in found]
 
 
-def _row(graph, hit: Hit, gold: frozenset[str]) -> dict[str, Any]:
+def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
     kind = "node" if hit.kind == "summary" else hit.kind
     text = hit_texts(graph, kind, [hit.item])[0][:LONG]
     row = {"key": hit.key, "score": hit.score, "text": text, "gold": False, "sources": [], "place": ""}
@@ -141,13 +141,14 @@ def _relation(graph, edge: int) -> str:
     return f"{head} — {words} → {tail}" if words else f"{head} — {tail}"
 
 
-def passage(graph, row: int, gold: frozenset[str]) -> dict[str, Any]:
-    """What is told of a chunk: `id, title, place, gold`. One of several of its document carries its number behind the title."""
+def passage(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
+    """What is told of a chunk: `id, title, place, gold`. One of several of its document carries its number behind the title; `gold` are the
+    rows of the chunks of gold passages."""
     chunks = graph.columns.chunks
-    id, document, place = (chunks.text(name, row) for name in ("id", "document", "place"))
+    id, place = (chunks.text(name, row) for name in ("id", "place"))
     return {
         "id": id,
         "title": chunk_title(graph, row),
         "place": place or "",
-        "gold": document in gold,
+        "gold": row in gold,
     }

@@ -31,5 +31,5 @@ def with_lost(tables: Tables, lane: Lane, fates: Sequence[Fate]) -> Tables:
 def _row(lane: Lane, fate: Fate) -> dict[str, Any]:
     table = lane.graph.columns.chunks
     row = next(row for row in sorted(chunk_rows(lane.graph, fate.document)) if table.text("id", row) == fate.chunk)
-    data = passage(lane.graph, row, frozenset([fate.document]))
+    data = passage(lane.graph, row, chunk_rows(lane.graph, fate.document))
     return {**data, "key": Key("chunk", fate.chunk), "score": None, "text": "", "sources": [], "fate": fate.text}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.diagnosis.passages import gold_rows
 from core.engine import Lane
 from core.graph.texts import hit_names
 from core.operators.texts.answer.points import NOT_REACHED, PARTS, SHOWN, UNREADABLE, AnswerFromPoints, Points, best_first
@@ -31,12 +32,12 @@ def points_data(lane: Lane) -> Data | None:
 
 
 def _row(lane: Lane, point: Point) -> Data:
-    gold, named = frozenset(lane.state.question.gold), point.items[:SOURCES]
+    gold, named = gold_rows(lane.graph, lane.state.question.gold), point.items[:SOURCES]
     of = [_of(lane, point, item, gold) for item in named]
     return {"score": point.score, "text": point.text, "of": of, "more": len(point.items) - len(named)}
 
 
-def _of(lane: Lane, point: Point, item: int, gold: frozenset[str]) -> Data:
+def _of(lane: Lane, point: Point, item: int, gold: frozenset[int]) -> Data:
     """One hit that a point was noted on."""
     key = keyed(lane.graph, point.kind, item).key
     if point.kind == "chunk":

@@ -1,0 +1,66 @@
+"""`corpus advise`: whether a graph is needed for the documents of a corpus."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+from core.commands.terminal import OK, bar, finish, warn
+from core.corpus import open_corpus
+from core.errors import BadInput
+from core.evaluation.advice.advising import start
+from core.evaluation.advice.answer import answer
+from core.evaluation.advice.plan import MINUTES, ROLE, estimate, usual_writer
+from core.evaluation.advice.saved import BY_MODEL, BY_NAMES
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.store import Store, evaluations_file
+
+LOCAL = "llama"  # the backend whose replies cost nothing
+
+
+def add_parts(parts) -> None:
+    """The grammar of this, as a part of `corpus`."""
+    advise = parts.add_parser(
+        "advise",
+        help="do I need a graph? questions made from the texts, methods with and without a graph, and an answer",
+        description="Make questions with gold passages from the texts of a corpus, ask them of search by words, by vectors and by both, "
+        "and of four methods on graphs, and say whether a graph is needed. No language model answers, so that no key is needed.",
+        epilog="Everything is saved as it comes: after Ctrl-C or a crash the same command continues, and shows a finished answer at once.",
+    )
+    advise.add_argument("name", metavar="NAME", help="the corpus")
+    advise.add_argument(
+        "--questions",
+        default="",
+        choices=("", BY_MODEL, BY_NAMES),
+        metavar="WHO",
+        help="model: a language model writes them and they are checked; names: gaps and pairs of names (default: model where one is here)",
+    )
+    advise.add_argument("--minutes", type=float, default=MINUTES, help=f"the time that it is to take (default: {MINUTES:.0f})")
+    advise.add_argument("--seed", type=int, default=0, help="of all that is drawn (default: 0)")
+    advise.add_argument("--again", action="store_true", help="make the questions and the answer anew")
+    advise.add_argument("--yes", action="store_true", help="do not ask before a language model elsewhere is put to work")
+    advise.add_argument("--json", action="store_true", help="print one JSON object")
+    advise.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Make the advice, and print it; the exit code."""
+    if not 1 <= options.minutes <= 24 * 60:
+        raise BadInput(f"Give 1 to {24 * 60:,} minutes, not {options.minutes:g}.")
+    engine, store = options.engine(), Store(evaluations_file())
+    with bar("Cutting the documents into chunks"):
+        corpus = open_corpus(options.name)
+        by = options.questions or usual_writer(engine.models)
+        expected = estimate(corpus, engine.models, by, options.minutes)
+    warn([expected.words()])
+    if by == BY_MODEL and engine.models.info(ROLE).backend != LOCAL and not options.yes:
+        raise BadInput("Say --yes to put the language model to work, or --questions names.")
+    advice = finish(start(engine, store, corpus, by=by, seed=options.seed, minutes=options.minutes, again=options.again))
+    found = answer(Summary(store.run(advice.run), store.rows(advice.run)), advice)
+    if options.json:
+        print(json.dumps({"answer": dataclasses.asdict(found), "advice": dataclasses.asdict(advice)}, ensure_ascii=False, indent=2))
+        return OK
+    for paragraph in (found.headline, *found.kinds, "", *found.details, "", *found.caveats, *found.made, ""):
+        print(paragraph)
+    print(f"The questions are saved as {advice.set}, the figures as run {advice.run}: python -m core evaluate --set {advice.set} ...")
+    return OK

@@ -1,0 +1,232 @@
+"""The work behind “do I need a graph?”: graphs built, questions made and checked, methods asked, in about ten minutes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from core.builds import build, build_for, find, status
+from core.builds.base import Made
+from core.builds.catalogue import Build
+from core.builds.run import context
+from core.builds.shipped import Unasked, Uncovered, ships
+from core.comparison.run import LaneRun, Prefixes, Progress
+from core.corpus import Corpus, corpora, open_corpus
+from core.errors import BadInput
+from core.evaluation.advice.plan import (
+    BY_MODEL_AT_MOST,
+    GRAPH_PART,
+    LEAST,
+    MINUTES,
+    MODEL_SHARE,
+    MOST_QUESTIONS,
+    PILOT,
+    PLAIN,
+    QUESTION_PART,
+    ROLE,
+    SPARE,
+    instances,
+    kinds,
+    usual_writer,
+)
+from core.evaluation.advice.saved import BY_MODEL, Advice, save, saved_advice, set_name
+from core.evaluation.questions.from_model import NEAR, WRITTEN, ModelQuestions
+from core.evaluation.questions.from_names import MadeQuestions, from_names, left_out
+from core.evaluation.questions.named_sentences import SentenceTable
+from core.evaluation.reports.ranks import FEW
+from core.evaluation.runs.plan import Plan, make_plan
+from core.evaluation.runs.row import asking, one, warm
+from core.evaluation.runs.starting import begun
+from core.evaluation.runs.store import Store
+from core.instances.catalogue import catalogue
+from core.models.base import Models
+from core.models.chat.saved_replies import CachedChat, SavedReplies
+from core.runtime.jobs import Job, Listener
+from core.sources import CorpusSource
+from core.types import Question
+
+MADE = "questions made from its texts"
+"""How the title of a set of made questions ends."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A listener whose work is a part of that of another, from one share of it to the next."""
+
+    job: Listener
+    first: float
+    last: float
+
+    def check(self) -> None:
+        """As that of the other."""
+        self.job.check()
+
+    def tell(self, text: str, fraction: float | None = None) -> None:
+        """As that of the other, with the share that the part is of the whole."""
+        self.job.tell(text, None if fraction is None else self.first + fraction * (self.last - self.first))
+
+
+@dataclass(eq=False)
+class Advising:
+    """An answer at work on a corpus; calling it with its job gives the finished advice, and goes on where an earlier one stopped.
+
+    Questions are kept as a set of the corpus, rows in the store of evaluations. Without a language model, or where `by` is “names”,
+    questions come from names alone. Raises BadInput where the texts give no question, Cancelled, ModelUnavailable, StoreError.
+    """
+
+    engine: object
+    store: Store
+    corpus: Corpus
+    by: str = ""
+    seed: int = 0
+    minutes: float = MINUTES
+    again: bool = False
+    clock: Callable[[], float] = time.monotonic
+    _begun: float = field(default=0.0, repr=False)
+
+    def __call__(self, job: Listener) -> Advice:
+        wanted = Advice(self.corpus.digest, self.by or usual_writer(self.models), self.seed, self.minutes)
+        before = saved_advice(self.corpus)
+        advice = before if before is not None and before.same(wanted) and not self.again else wanted
+        if advice.done and self._asked(advice):
+            return advice
+        self._begun = self.clock() - advice.seconds
+        self._build(Part(job, 0.0, GRAPH_PART))
+        if not self._asked(advice):
+            advice = self._saved(self._with_questions(replace(advice, size=0, run=0, done=False), Part(job, GRAPH_PART, QUESTION_PART)))
+        rest = Part(job, QUESTION_PART, 1.0)
+        if not advice.size:
+            advice = self._saved(replace(advice, size=self._size(advice, rest)))
+        work = begun(self.engine, self.store, self._plan(advice, advice.size))
+        advice = self._saved(replace(advice, run=work.run))
+        work(rest)
+        return self._saved(replace(advice, done=True))
+
+    @property
+    def models(self) -> Models:
+        """The engine's models."""
+        return self.engine.models  # type: ignore[attr-defined]
+
+    def _saved(self, advice: Advice) -> Advice:
+        return save(self.corpus, replace(advice, seconds=self.clock() - self._begun))
+
+    def _asked(self, advice: Advice) -> bool:
+        """Whether its questions are still there."""
+        return bool(advice.set) and advice.set in open_corpus(self.corpus.name).sets
+
+    def _build(self, part: Part) -> None:
+        """Build the graphs that are not there. One that came with the texts asks no language model; where that does not fit, the next."""
+        for number, kind in enumerate(kinds()):
+            part.check()
+            inner = Part(part, number / len(kinds()), (number + 1) / len(kinds()))
+            try:
+                self._built(build_for(self.corpus, kind), inner)
+            except Uncovered:
+                self._built(build_for(self.corpus, kind, shipped=False), inner)
+
+    def _built(self, one: Build, part: Part) -> None:
+        if not status(self.corpus, one).current:
+            models = Unasked(self.models) if ships(self.corpus, one) else self.models
+            build(self.corpus, one, models, lambda text, share: part.tell(f"{one.title}: {text}", share), part.check)
+
+    def _with_questions(self, advice: Advice, part: Part) -> Advice:
+        """The advice with its questions made and kept as a set of the corpus."""
+        part.tell("Reading names in the texts", 0.0)
+        ctx, made = context(self.corpus, self.models, check=part.check), Made(self.corpus)
+        for operator in find("kg-noun-phrases").line:
+            made = operator.apply(made, ctx) if operator.stage in ("chunk", "extract") else made
+        assert made.chunks is not None and made.facts is not None  # which the two stages give
+        table = SentenceTable.of(self.corpus, made.chunks, made.facts, part.check)
+        notes, found = list[str](), MadeQuestions()
+        if advice.by == BY_MODEL:
+            chat = CachedChat(lambda: self.models.chat(ROLE), self.models.weights(ROLE), SavedReplies())
+            seconds = self.minutes * 60 * MODEL_SHARE
+            found = ModelQuestions(
+                self.corpus, made.chunks, made.facts, chat, self._near, BY_MODEL_AT_MOST, seconds, self.seed, self.clock
+            )(part)
+            number = len(found.questions[WRITTEN])
+            if number < FEW:
+                notes.append(
+                    f"{self.models.title(ROLE)} wrote only {number:,} that passed the checks, too few by themselves; the others are made "
+                    "from names."
+                )
+        part.tell("Making questions from names", 0.95)
+        named = from_names(table, MOST_QUESTIONS - len(found.all()), self.seed, part.check)
+        found = MadeQuestions({**found.questions, **named.questions}, {**found.left, **named.left})
+        if not found.all():
+            raise BadInput(f"No question could be made from these texts. {' '.join(left_out(found.left))}")
+        name = self._keep(found.all(), advice.by)
+        left = {kind: dict(why) for kind, why in found.left.items()}
+        return replace(advice, set=name, counts=found.counts(), left=left, notes=tuple(notes))
+
+    def _keep(self, questions: Sequence[Question], by: str) -> str:
+        """The name of the set that the questions are kept as, in the place of the one made before. Raises BadInput where it is taken."""
+        name = set_name(self.corpus.name)
+        before = saved_advice(self.corpus)
+        here = open_corpus(self.corpus.name)
+        taken = name in here.sets and not (before is not None and before.set == name) and not here.sets[name].endswith(MADE)
+        if taken or any(name in known.sets for other, known in corpora().items() if other != self.corpus.name):
+            raise BadInput(f"There is a question set “{name}” already that was not made here; bring it again under another name.")
+        here.with_questions({name: (f"{here.title}, {MADE}", questions)})
+        return name
+
+    def _near(self, text: str) -> list[int]:
+        """The chunks that searches by words and by meaning put first."""
+        source = CorpusSource.of(self.corpus).open(self.engine)  # type: ignore[arg-type]
+        rows: list[int] = []
+        for id in PLAIN[:2]:
+            lane = LaneRun(source.ask(Question(text), reader=False, model=False), catalogue()[id].line, self._environment)
+            lane.retrieve(Progress())
+            rows += lane.state.chunks.items[:NEAR] if lane.state.chunks is not None else ()
+        return rows
+
+    @property
+    def _environment(self):
+        return self.engine.environment  # type: ignore[attr-defined]
+
+    def _plan(self, advice: Advice, size: int) -> Plan:
+        return make_plan(instances(), advice.set, size, self.engine.graph, seed=self.seed, model=False)  # type: ignore[attr-defined]
+
+    def _size(self, advice: Advice, part: Part) -> int:
+        """How many questions fit into the time that is left, by what the first few take all methods."""
+        part.tell("Measuring how long a question takes", 0.0)
+        total = sum(advice.counts.values())
+        plan = self._plan(advice, min(PILOT, total))
+        ask = asking(self.engine, plan)
+        warm(plan, self._environment, ask, part)
+        took: list[float] = []
+        for place in range(len(plan.drawn)):
+            begin, prefixes = self.clock(), Prefixes()
+            for instance in plan.instances:
+                one(plan, self._environment, ask, place, instance, prefixes, part.check)
+            took.append(self.clock() - begin)
+        left = self.minutes * 60 - (self.clock() - self._begun)
+        return fitting(left, took, total)
+
+
+def fitting(left: float, took: Sequence[float], total: int) -> int:
+    """How many of `total` questions are asked where so many seconds are left and the first ones took these: the first one loads what the
+    others find loaded, so the mean is of the others where there are any. `LEAST` are asked however long they take.
+
+    >>> from core.evaluation.advice.advising import fitting
+    >>> fitting(100.0, [9.0, 1.0, 1.0], 120), fitting(1.0, [9.0, 1.0, 1.0], 120), fitting(100.0, [0.1], 12)
+    (85, 24, 12)
+    """
+    later = took[1:] or took
+    each = max(sum(later) / len(later), 1e-3)
+    return min(total, max(LEAST, int(SPARE * left / each)))
+
+
+def start(engine, store: Store, corpus: Corpus, **settings) -> Job:
+    """The job of the engine that makes the advice; the one at work where somebody began it before. Its settings are those of `Advising`.
+    Raises BadInput where the language model is asked for and not here."""
+    if settings.get("by") == BY_MODEL and not (model := engine.models.info(ROLE)).present:
+        raise BadInput(model.how_to_get)
+    key = job_key(corpus.name)
+    return engine.evaluations.start(key, lambda: Job(key, Advising(engine, store, corpus, **settings)), again=True)
+
+
+def job_key(corpus: str) -> str:
+    """The key of the job that makes the advice on the corpus of that name."""
+    return f"advice-{corpus}"

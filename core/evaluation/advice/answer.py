@@ -1,0 +1,130 @@
+"""The answer to “do I need a graph?”, in sentences made from the rows of its evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from core.evaluation.advice.plan import GRAPHS, PLAIN
+from core.evaluation.advice.saved import Advice
+from core.evaluation.metrics.statistics import Paired, holm, paired
+from core.evaluation.questions.from_names import BRIDGE, CLOZE, KIND_WORDS, SHARED, kind_of, left_out
+from core.evaluation.reports.ranks import FEW, Ranks
+from core.evaluation.reports.recommendation import figure, interval, recommendation
+from core.evaluation.reports.summary import Summary
+
+METRIC = "passage_recall@4"
+NO, PARTLY, YES, OPEN = "no", "partly", "yes", "open"
+ABOUT = {
+    "written": "a language model wrote them from one passage each, often in its words",
+    CLOZE: "they repeat a sentence, which favours search by words",
+    SHARED: "they give two names, which favours search by words and by names",
+    BRIDGE: "they leave out the name that leads to the second passage, which favours graphs",
+}
+MADE = "These are made questions, not yours: they show whether passages are found, and not whether answers are right or overviews good."
+BY_NAMES = "A graph that a language model builds, and questions that people ask, may give another answer."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`needed` is no, partly, yes or open; `headline` says it in a sentence, `kinds` are sentences by kind of question, `details` the
+    recommendation's, `caveats` what the questions can and cannot show, and `made` how many were made and left out."""
+
+    needed: str
+    headline: str
+    kinds: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """All sentences, the headline first."""
+        return [self.headline, *self.kinds, *self.details, *self.caveats, *self.made]
+
+
+def answer(summary: Summary, advice: Advice) -> Answer:
+    """The answer on the rows that are there."""
+    return _Sides(summary, Ranks(summary, METRIC)).answer(advice)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Methods without a graph against those with one."""
+
+    summary: Summary
+    ranks: Ranks
+
+    def answer(self, advice: Advice) -> Answer:
+        caveats, made = (MADE, BY_NAMES), tuple(_made(advice, self.ranks.n if self.ranks.values else 0))
+        if len(self.ranks.values) < len(PLAIN + GRAPHS) or self.ranks.n < FEW:
+            asked = self.ranks.n if self.ranks.values else 0
+            few = f"{asked:,} questions that all methods were asked are too few to say whether a graph is needed."
+            return Answer(OPEN, few, (), (), caveats, made)
+        advised = recommendation(self.summary)
+        details = (advised.headline, *advised.details) if advised else ()
+        needed, headline = self._headline()
+        return Answer(needed, headline, tuple(self._kinds()), details, caveats, made)
+
+    def _headline(self) -> tuple[str, str]:
+        plain, graph = self._best(PLAIN), self._best(GRAPHS)
+        test = self.ranks.test(graph, plain)
+        names = self.ranks.names
+        ahead = [one for one in GRAPHS if self.ranks.test(one, plain).beyond_chance and self.ranks.means[one] > self.ranks.means[plain]]
+        if ahead:
+            return YES, f"A graph helps here: {names[graph]} is ahead of {names[plain]}, the best without a graph, by {interval(test)}."
+        where = [(kind, one) for kind, one in self.by_kind.items() if one.beyond_chance and one.difference > 0]
+        behind = all(self.ranks.test(plain, one).beyond_chance and self.ranks.test(plain, one).difference > 0 for one in GRAPHS)
+        over = f"{names[plain]} is ahead of every method with one" if behind else f"no method with one is ahead of {names[plain]}"
+        if where:
+            parts = ", ".join(f"{KIND_WORDS[kind]} ({names[one.a]} by {interval(one)})" for kind, one in where)
+            return PARTLY, f"A graph helps with some questions: {parts}. Over all of them {over} beyond chance."
+        return NO, f"No graph is needed for questions like these: {over} beyond chance."
+
+    def _best(self, of: tuple[str, ...]) -> str:
+        return max(of, key=lambda one: self.ranks.means[one])
+
+    @cached_property
+    def _parts(self) -> dict[str, np.ndarray]:
+        """bool [questions] by kind of question, of those that all methods have a value of."""
+        known = {row.question.id: kind_of(row.question) for row in self.summary.rows}
+        kinds = np.array([known[question] for question in self.summary.questions])
+        return {kind: part for kind in KIND_WORDS if (part := (kinds == kind) & self.ranks.common).any()}
+
+    @cached_property
+    def by_kind(self) -> dict[str, Paired]:
+        """The test of the best method with a graph against the best without one on each kind of which there are enough, with Holm's
+        correction over the kinds. Both are chosen on the questions that they are tested on."""
+        tests = {}
+        for kind, part in self._parts.items():
+            graph, plain = (max(of, key=lambda one: self.ranks.values[one][part].mean()) for of in (GRAPHS, PLAIN))
+            values = self.ranks.values[graph][part], self.ranks.values[plain][part]
+            if part.sum() >= FEW and (test := paired(METRIC, graph, plain, *values)) is not None:
+                tests[kind] = test
+        corrected = holm([test.p for test in tests.values()])
+        return {kind: replace(test, p_holm=p) for (kind, test), p in zip(tests.items(), corrected)}
+
+    def _kinds(self) -> Iterator[str]:
+        """Of each kind the best of both sides, and what the kind favours."""
+        for kind, part in self._parts.items():
+            words = f"{KIND_WORDS[kind][:1].upper()}{KIND_WORDS[kind][1:]} ({int(part.sum()):,}; {ABOUT[kind]})"
+            if kind not in self.by_kind:
+                yield f"{words}: too few to compare."
+                continue
+            test = self.by_kind[kind]
+            means = [f"{self.ranks.names[one]} {figure(float(self.ranks.values[one][part].mean()))}" for one in (test.b, test.a)]
+            gap = f"a difference of {interval(test)}" if test.beyond_chance else "a difference that chance may explain"
+            yield f"{words}: without a graph {means[0]}, with one {means[1]}, {gap}."
+
+
+def _made(advice: Advice, asked: int) -> Iterator[str]:
+    """How many questions were made, by kind, how many of them were asked, and why candidates gave none."""
+    total = sum(advice.counts.values())
+    if not total:
+        return
+    counts = ", ".join(f"{count:,} {KIND_WORDS.get(kind, kind)}" for kind, count in advice.counts.items())
+    yield f"{total:,} questions were made ({counts}), and {asked:,} were asked of every method."
+    yield from advice.notes
+    yield from left_out(advice.left)

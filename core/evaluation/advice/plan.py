@@ -1,0 +1,91 @@
+"""What is asked to answer “do I need a graph?”: the methods, their graphs, the limits, and what it will cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.builds import build_for, status
+from core.builds.cost import cost
+from core.builds.shipped import ships
+from core.comparison.run import build_of
+from core.corpus import Corpus
+from core.evaluation.advice.saved import BY_MODEL, BY_NAMES
+from core.instances.catalogue import Instance, catalogue
+from core.io.durations import roughly, span
+from core.models.base import Models
+from core.models.chat.saved_replies import SavedReplies
+
+PLAIN = ("bm25-passages", "vanilla-rag", "hybrid")
+GRAPHS = ("hipporag-2", "lgraphrag", "h-lightrag", "kgp")
+"""The methods that are held against one another. Those with a graph are one for each kind of graph that hands on passages and asks no
+language model to find them: PageRank on a knowledge graph, local search on a textual one, LightRAG on a rich one, and neighbours on a
+passage graph. VGraphRAG is left out, as its passages are those of vectors; PathRAG, as its row ranks whole documents."""
+ROLE = "answer"  # the language model that writes questions
+MINUTES = 10.0
+MOST_QUESTIONS = 120
+BY_MODEL_AT_MOST, MODEL_SHARE = 40, 0.4  # questions by a language model, and the part of the time that it may take
+CALLS_EACH, READ_EACH, WRITTEN_EACH = 5, 400, 30  # replies at most for a question that passes, tokens of a reply
+LEAST = 24  # questions that are asked even where they take longer
+PILOT = 3  # questions that are asked first, to measure
+SPARE = 0.85  # of the time that is left, which the questions are to take
+GRAPH_PART, QUESTION_PART = 0.35, 0.65  # where on the bar graphs and questions are done
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What an answer will cost: the graphs that are to be built, the seconds for that where they are known here, and who writes questions
+    with the seconds of a reply where they are known."""
+
+    builds: tuple[str, ...]
+    seconds: float | None
+    writer: str = ""
+    reply: float | None = None
+    minutes: float = MINUTES
+
+    def words(self) -> str:
+        """The cost in sentences."""
+        known = f", {roughly(self.seconds)} here" if self.seconds else "; how long that takes here is known once one was built"
+        graphs = (
+            f"{len(self.builds)} of {len(GRAPHS) + 1} graphs are to be built{known}." if self.builds else "All graphs are there already."
+        )
+        if self.writer:
+            limit = self.minutes * MODEL_SHARE
+            took = f", each {span(self.reply)} here" if self.reply else ""
+            asked = (
+                f"{self.writer} writes questions and checks them, for at most {limit:.0f} minutes: up to {BY_MODEL_AT_MOST * CALLS_EACH:,} "
+                f"replies of about {READ_EACH + WRITTEN_EACH:,} tokens{took}; names in the texts give the others."
+            )
+        else:
+            asked = "Questions are made from names in the texts, and no language model is asked."
+        asking = f"How many of up to {MOST_QUESTIONS} are asked is measured, so that all of it takes about {self.minutes:.0f} minutes."
+        return f"{graphs} {asked} {asking}"
+
+
+def instances() -> tuple[Instance, ...]:
+    """The methods that are held against one another, those without a graph first."""
+    known = catalogue()
+    return tuple(known[id] for id in (*PLAIN, *GRAPHS))
+
+
+def kinds() -> list[str]:
+    """The kinds of graphs that they run on, the chunks first."""
+    return list(dict.fromkeys(kind for instance in instances() if (kind := build_of(instance.line))))
+
+
+def usual_writer(models: Models) -> str:
+    """Who writes the questions unless it is said: the language model of the role “answer” where it is here."""
+    return BY_MODEL if models.info(ROLE).present else BY_NAMES
+
+
+def estimate(corpus: Corpus, models: Models, by: str = "", minutes: float = MINUTES, check: Callable[[], None] = lambda: None) -> Estimate:
+    """What an answer will cost now. The documents are cut into chunks for that, and nothing else is done. Raises BadInput, StoreError, and
+    what `check` raises."""
+    wanted = [build_for(corpus, kind) for kind in kinds()]
+    absent = [one for one in wanted if not status(corpus, one).current]
+    asked = [0.0 if ships(corpus, one) else cost(corpus, one, models, check).seconds for one in absent]
+    seconds = sum(filter(None, asked)) if None not in asked else None
+    if (by or usual_writer(models)) != BY_MODEL:
+        return Estimate(tuple(one.title for one in absent), seconds, minutes=minutes)
+    known = SavedReplies().measured(models.weights(ROLE))
+    return Estimate(tuple(one.title for one in absent), seconds, models.title(ROLE), known[0] if known else None, minutes)

@@ -1,0 +1,160 @@
+"""Questions with a gold passage that a language model writes, each checked: answerable from its passage alone, and from no other.
+
+A model that is asked for a question to a passage may give one that says “he”, that its passage does not answer, or that many passages do.
+So it is asked again, with one passage at a time and without the answer: from its own passage it has to give the answer, and from those
+that retrieval puts nearest to the question it must not. A passage that does not hold the answer's words cannot give it, and is not read.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from core.builds.facts import Facts
+from core.corpus import Corpus
+from core.corpus.quoted import passage_name, squeezed
+from core.corpus.sentences import sentences
+from core.diagnosis.matching import match
+from core.evaluation.questions.from_names import MadeQuestions
+from core.evaluation.questions.named_sentences import spans_of
+from core.evaluation.questions.writing import ASKS, LONGEST
+from core.graph.columns import Table
+from core.models.chat.json_reply import json_reply
+from core.models.chat.saved_replies import CachedChat
+from core.prompts import messages, plain
+from core.runtime.jobs import Listener
+from core.types import Question
+
+WRITTEN = "written"
+NEAR = 3  # other passages by each search that may answer a question too
+FEWEST_LETTERS = 200  # of a passage that is asked about
+LONGEST_ANSWER = 10  # words
+REPLY_TOKENS, ANSWER_TOKENS = 160, 40
+VAGUE = re.compile(r"\b(this|the|the given|the above) (passage|text|document|author|excerpt|article)\b", re.IGNORECASE)
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"question": {"type": "string", "maxLength": LONGEST}, "answer": {"type": "string", "maxLength": 80}},
+    "required": ["question", "answer"],
+    "additionalProperties": False,
+}
+
+UNREADABLE = "the reply could not be read, or held no question"
+NOT_IN_PASSAGE = "the answer is not in the passage in those words, or is too long"
+GIVEN = "the question holds its answer"
+NAMELESS = "it names nothing that the passage names"
+NOT_ANSWERED = "from its passage alone the model did not give the answer"
+ELSEWHERE = "another passage answers it too"
+SAME = "the question was made already"
+
+
+@dataclass
+class ModelQuestions:
+    """A language model at work on the passages of a corpus; calling it with its job gives at most `wanted` questions that passed.
+
+    `near` gives the chunks, by row, that retrieval puts nearest to a question. It ends after `seconds` too; every reply is saved, so that
+    the same one asked again goes on from there. The order of the passages depends on the seed alone.
+    """
+
+    corpus: Corpus
+    chunks: Table
+    facts: Sequence[Facts]
+    chat: CachedChat
+    near: Callable[[str], Sequence[int]]
+    wanted: int
+    seconds: float
+    seed: int = 0
+    clock: Callable[[], float] = time.monotonic
+    _job: Listener | None = field(default=None, repr=False)
+
+    def __call__(self, job: Listener) -> MadeQuestions:
+        """The questions of the kind `written`, and how many passages gave none for which reason. Raises Cancelled, ModelUnavailable,
+        ModelFailed."""
+        self._job = job
+        begun, asked, left, found = self.clock(), set[str](), Counter[str](), list[Question]()
+        for row in self._order():
+            job.check()
+            spent = self.clock() - begun
+            if len(found) == self.wanted or spent > self.seconds:
+                break
+            job.tell(
+                f"{len(found):,} of {self.wanted:,} questions written and checked", max(len(found) / self.wanted, spent / self.seconds)
+            )
+            made = self._of(row)
+            if isinstance(made, str):
+                left[made] += 1
+            elif made.text.casefold() in asked:
+                left[SAME] += 1
+            else:
+                asked.add(made.text.casefold())
+                found.append(Question(made.text, f"{WRITTEN}-{len(found) + 1}", answers=made.answers, hops=1, gold=made.gold))
+        return MadeQuestions({WRITTEN: found}, {WRITTEN: left})
+
+    def _order(self) -> list[int]:
+        """The rows of the chunks that are long enough, in the order in which they are asked about."""
+        order = np.random.default_rng(self.seed).permutation(len(self.chunks)).tolist()
+        return [row for row in order if len(self.chunks.text("text", row)) >= FEWEST_LETTERS]
+
+    def _of(self, row: int) -> Question | str:
+        reply = self._reply("of-passage", row, REPLY_TOKENS, SCHEMA)
+        found = json_reply(reply, ("question", "answer"))
+        text, answer = (plain(str(found.value.get(name, ""))) if found else "" for name in ("question", "answer"))
+        answer = answer.strip(" .,;:\"'“”‘’")
+        passage = squeezed(self.chunks.text("text", row))
+        if fault := faulty(text, answer, passage, [entity.name for entity in self.facts[row].entities]):
+            return fault
+        if not match(self._answer(row, text), answer):
+            return NOT_ANSWERED
+        for other in self._others(row, text):
+            if spans_of(squeezed(self.chunks.text("text", other)), answer) and match(self._answer(other, text), answer):
+                return ELSEWHERE
+        return Question(text, answers=(answer,), gold=(self._gold(row, answer),))
+
+    def _reply(self, prompt: str, row: int, most: int, schema: dict[str, Any] | None = None, **values: str) -> str:
+        assert self._job is not None  # set where it was called
+        title = self.chunks.text("title", row)
+        asked = messages(
+            "questions", prompt, passage=plain(self.chunks.text("text", row)), title=f" from “{title}”" if title else "", **values
+        )
+        return self.chat.reply(asked, schema=schema, max_tokens=most, check=self._job.check).text
+
+    def _answer(self, row: int, question: str) -> str:
+        return self._reply("from-passage", row, ANSWER_TOKENS, question=question)
+
+    def _others(self, row: int, question: str) -> list[int]:
+        """The chunks nearest to a question, other than its own and those beside it, which may hold parts of it."""
+        document = self.chunks.text("document", row)
+        beside = {one for one in (row - 1, row, row + 1) if 0 <= one < len(self.chunks) and self.chunks.text("document", one) == document}
+        return [one for one in dict.fromkeys(self.near(question)) if one not in beside]
+
+    def _gold(self, row: int, answer: str) -> str:
+        """The passage's name: its document, or where that has several chunks the sentence with the answer."""
+        document, text = self.chunks.text("document", row), self.chunks.text("text", row)
+        if self.chunks.text("id", row) == document:
+            return document
+        said = [text[start:end] for start, end in sentences(text)]
+        return passage_name(document, next((one for one in said if spans_of(squeezed(one), answer)), text))
+
+
+def faulty(question: str, answer: str, passage: str, names: Sequence[str]) -> str:
+    """Why a question and its answer are refused without asking a model; empty where they are not.
+
+    >>> from core.evaluation.questions.from_model import faulty
+    >>> passage, names = "Ann Lee built the harbour of Oban in 1881.", ["Ann Lee", "Oban"]
+    >>> faulty("Who built the harbour of Oban?", "Ann Lee", passage, names)
+    ''
+    >>> faulty("Who built it?", "Ann Lee", passage, names), faulty("When did Ann Lee build?", "1882", passage, names)
+    ('it names nothing that the passage names', 'the answer is not in the passage in those words, or is too long')
+    """
+    if not question or not answer or not ASKS.search(question):
+        return UNREADABLE
+    if len(answer.split()) > LONGEST_ANSWER or not spans_of(passage, answer):
+        return NOT_IN_PASSAGE
+    if spans_of(question, answer):
+        return GIVEN
+    return NAMELESS if VAGUE.search(question) or not any(spans_of(question, name) for name in names) else ""

@@ -1,0 +1,184 @@
+"""Whether a graph is needed: the work from end to end on a small corpus, taken up again, and the answer from rows worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.corpus import Document, new_folder, open_corpus, write
+from core.engine import Engine
+from core.errors import BadInput, Cancelled
+from core.evaluation.advice import advising
+from core.evaluation.advice.advising import Advising, Part, fitting, job_key, start
+from core.evaluation.advice.answer import NO, OPEN, PARTLY, YES, answer
+from core.evaluation.advice.plan import GRAPHS, PLAIN, estimate, instances, kinds
+from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, Advice, saved_advice
+from core.evaluation.metrics.outcome import Outcome, Ranked
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.store import Run, Store, StoredRow, evaluations_file
+from core.runtime.jobs import Job
+from core.types import Question
+from tests.core.evaluation.advice.kit import Models, documents
+
+MOST = 12  # questions
+
+
+@pytest.fixture
+def coast(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    monkeypatch.setattr(advising, "MOST_QUESTIONS", MOST)
+    return write(new_folder("coast"), documents(), "The coast")
+
+
+@pytest.fixture
+def bench(coast):
+    engine, store = Engine(Models()), Store(evaluations_file())
+    yield engine, store
+    engine.evaluations.stop()
+    store.close()
+
+
+def test_methods_without_a_graph_run_on_chunks_and_those_with_one_on_a_graph_each():
+    known = {one.id: one for one in instances()}
+    assert tuple(known) == (*PLAIN, *GRAPHS) and kinds() == ["chunks", "kg-synonyms", "tkg", "rkg", "passage"]
+
+
+def test_questions_are_made_saved_and_asked_of_all_methods(coast, bench):
+    engine, store = bench
+    assert estimate(coast, engine.models).builds and "no language model is asked" in estimate(coast, engine.models).words()
+    told: list[float] = []
+    job = Job("a")
+    job.tell = lambda text, fraction=None: told.append(fraction) if fraction is not None else None
+    advice = Advising(engine, store, coast)(job)
+    asked = open_corpus("coast").questions("coast-made")
+    assert advice.done and advice.by == BY_NAMES and advice == saved_advice(coast)
+    assert len(asked) == sum(advice.counts.values()) == advice.size == MOST and advice.counts["cloze"] and all(one.gold for one in asked)
+    assert told == sorted(told) and told[-1] == 1.0
+    run = store.run(advice.run)
+    assert (run.done, run.failed) == (advice.size * 7, 0) and run.spec["set"] == "coast-made" and not run.spec["model"]
+    assert estimate(coast, engine.models).builds == ()
+    found = answer(Summary(run, store.rows(advice.run)), advice)
+    assert found.needed in (NO, PARTLY, YES) and "made questions, not yours" in found.caveats[0]
+    assert found.made[0].endswith(f"and {advice.size:,} were asked of every method.")
+    again = Advising(engine, store, coast)
+    again._build = None  # a finished answer does nothing
+    assert again(Job("b")) == advice
+
+
+def test_what_was_done_is_not_done_again_after_a_stop(coast, bench):
+    """Stopped in the midst of the evaluation; the questions, their number and the rows are those from before."""
+    engine, store = bench
+    job = Job("a")
+
+    def tell(words, fraction=None):
+        if words.startswith("30 of "):
+            job.stop()
+
+    job.tell = tell
+    with pytest.raises(Cancelled):
+        Advising(engine, store, coast)(job)
+    stopped = saved_advice(coast)
+    assert stopped.run and not stopped.done and store.run(stopped.run).done == 30
+    before = {(row.instance, row.question.id): row.outcome for row in store.rows(stopped.run)}
+    advice = Advising(engine, store, coast)(Job("b"))
+    assert (advice.set, advice.size, advice.run, advice.counts) == (stopped.set, stopped.size, stopped.run, stopped.counts)
+    after = {(row.instance, row.question.id): row.outcome for row in store.rows(advice.run)}
+    assert len(after) == advice.size * 7 and all(after[pair] == outcome for pair, outcome in before.items())
+    assert advice.seconds >= stopped.seconds
+
+
+def test_changed_documents_another_seed_and_again_begin_anew(coast, bench):
+    engine, store = bench
+    first = Advising(engine, store, coast)(Job("a"))
+    other = Advising(engine, store, coast, seed=1)(Job("b"))
+    assert other.seed == 1 and other.run != first.run
+    changed = coast.add([Document("new", "Kit Vane came to the old harbour of Malmo in the year of the flood.")])
+    assert not saved_advice(changed).same(Advice(changed.digest, BY_NAMES, 1))
+    assert Advising(engine, store, changed, seed=1)(Job("c")).corpus == changed.digest
+
+
+def test_a_set_of_that_name_that_was_not_made_here_stays(coast, bench):
+    engine, store = bench
+    mine = coast.with_questions({"coast-made": ("My own", [Question("Who?", "q", answers=("Ann Lee",))])})
+    with pytest.raises(BadInput, match="already that was not made here"):
+        Advising(engine, store, mine)(Job("a"))
+    assert len(open_corpus("coast").questions("coast-made")) == 1
+
+
+def test_texts_without_names_are_a_sentence(bench):
+    engine, store = bench
+    bare = write(new_folder("bare"), [Document("d", "nothing but small words in here, one after the other.")])
+    job = start(engine, store, bare, by=BY_NAMES)
+    assert job.wait(120) and job.error.startswith("No question could be made from these texts.") and job.key == job_key("bare")
+
+
+def test_a_language_model_that_is_not_here_is_said_before_anything_starts(coast, bench):
+    engine, store = bench
+    with pytest.raises(BadInput, match="There is no model"):
+        start(engine, store, coast, by=BY_MODEL)
+
+
+def test_a_part_of_a_bar_and_how_many_questions_fit():
+    job = Job("a")
+    Part(Part(job, 0.5, 1.0), 0.0, 0.5).tell("half", 0.5)
+    assert job.fraction == 0.625
+    assert fitting(-5.0, [1.0, 1.0], 120) == 24 and fitting(1000.0, [1.0, 0.0], 12) == 12
+
+
+# Rows by hand: of each method on which questions the one gold passage is among the first four, by kind.
+N = 12
+
+
+def summary(found: dict[str, tuple[int, int]], n: int = N, only: int | None = None) -> Summary:
+    """`found[method]`: of `n` gaps and `n` bridges how many each method finds, the first ones; others find all."""
+    rows, ids = [], [*(f"cloze-{i}" for i in range(n)), *(f"bridge-{i}" for i in range(n))][:only]
+    for method in (*PLAIN, *GRAPHS):
+        for place, id in enumerate(ids):
+            hits = found.get(method, (n, n))[place // n]
+            rank = 1 if place % n < hits else None
+            passages = Ranked(count=4, relevant=(1,) if rank else (), first=(rank,))
+            rows.append(StoredRow(method, Question(id, id, hops=1 + place // n, gold=("d",)), Outcome(golds=1, passages=passages)))
+    known = {one.id: one for one in instances()}
+    lines = [{"id": id, "name": known[id].name, "title": known[id].title, "line": repr(known[id].line)} for id in (*PLAIN, *GRAPHS)]
+    spec = {"instances": lines, "graphs": [["corpus:coast", "d"]], "set": "coast-made", "of": 2 * n, "sample": len(ids), "model": False}
+    return Summary(Run(1, "key", {**spec, "judge": False, "seed": 0}, 0.0, "done", len(rows), 0), rows)
+
+
+ADVICE = Advice("d", BY_NAMES, counts={"cloze": N, "bridge": N}, left={"cloze": {"it is cut": 3}}, notes=("A note.",), size=2 * N)
+
+
+def test_where_no_graph_is_ahead_none_is_needed():
+    found = answer(summary({graph: (1, 1) for graph in GRAPHS}), ADVICE)
+    assert found.needed == NO and found.headline.startswith("No graph is needed for questions like these: Passages by")
+    assert "is ahead of every method with one beyond chance" in found.headline
+    equal = answer(summary({}), ADVICE)
+    assert equal.needed == NO and "no method with one is ahead of" in equal.headline
+
+
+def test_where_a_graph_is_ahead_it_helps():
+    found = answer(summary({plain: (6, 1) for plain in PLAIN}), ADVICE)
+    assert found.needed == YES and found.headline.startswith("A graph helps here:") and ".71 [" in found.headline  # (24 - 7) / 24
+
+
+def test_where_a_graph_is_ahead_on_one_kind_alone_that_kind_is_named():
+    """On gaps every graph finds 1 and others 12 of 12; on bridges HippoRAG 2 finds 12, others 2: 12 against 13 of 24 in all."""
+    hits = {method: (N, 2) for method in PLAIN} | {method: (1, 2) for method in GRAPHS} | {"hipporag-2": (1, N)}
+    found = answer(summary(hits), ADVICE)
+    assert found.needed == PARTLY and "helps with some questions: bridges (PageRank from facts like the question by .83" in found.headline
+    assert (
+        "without a graph Passages by words 1.00, with one PageRank from facts like the question .08, a difference of -.92" in found.kinds[0]
+    )
+
+
+def test_what_was_made_and_left_out_is_said():
+    made = answer(summary({}), ADVICE).made
+    assert made[0] == "24 questions were made (12 gaps, 12 bridges), and 24 were asked of every method."
+    assert made[1] == "A note." and made[2] == "Of 3 candidates for gaps no question was made: it is cut (3)."
+
+
+def test_few_questions_say_nothing():
+    found = answer(summary({}, only=7), replace(ADVICE, counts={"cloze": 7}))
+    assert found.needed == OPEN and found.headline.startswith("7 questions") and not found.details
+    few = answer(summary({}, n=7), ADVICE)
+    assert few.needed == NO and few.kinds[0].endswith("too few to compare.")

@@ -1,0 +1,55 @@
+"""`corpus advise` on the command line: killed in the middle, taken up again, and shown once more."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from core.cli import OK, WRONG, main
+from core.corpus import new_folder, open_corpus, write
+from core.evaluation.advice.saved import saved_advice
+from core.evaluation.runs.store import Store
+from tests.core.evaluation.advice.kit import documents
+from tests.core.evaluation.runs.test_runner import started
+
+COMMAND = [sys.executable, "-m", "core", "corpus", "advise", "coast", "--questions", "names", "--minutes", "1"]
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    write(new_folder("coast"), documents(), "The coast")
+    return tmp_path
+
+
+def test_killed_in_the_middle_it_goes_on_with_the_same_questions(home, capsys):
+    """kill -9 among the first answers: the same command asks the same questions, and what was answered stays as it was."""
+    process = started(COMMAND, home, 5)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    stopped, asked = saved_advice(open_corpus("coast")), open_corpus("coast").questions("coast-made")
+    store = Store(home / "evaluations.sqlite")
+    early = {(row.instance, row.question.id): row.outcome for row in store.rows(stopped.run)}
+    assert not stopped.done and 5 <= len(early) < 7 * stopped.size
+    env = {**os.environ, "HOPSCOPE_HOME": str(home)}
+    done = subprocess.run([*COMMAND, "--json"], env=env, capture_output=True, text=True, check=True)
+    found, advice = json.loads(done.stdout).values()
+    late = {(row.instance, row.question.id): row.outcome for row in store.rows(advice["run"])}
+    assert advice["done"] and advice["run"] == stopped.run and open_corpus("coast").questions("coast-made") == asked
+    assert len(late) == 7 * advice["size"] and all(late[pair] == outcome for pair, outcome in early.items())
+    assert found["needed"] in ("no", "partly", "yes") and "no language model is asked" in done.stderr
+    assert main(COMMAND[3:]) == OK  # nothing is left to do
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == found["headline"] and "These are made questions, not yours" in out and "coast-made" in out
+
+
+def test_what_cannot_be_is_a_sentence(home, capsys):
+    assert main(["corpus", "advise", "nowhere"]) == WRONG
+    assert "There is no corpus “nowhere”" in capsys.readouterr().err
+    assert main(["corpus", "advise", "coast", "--minutes", "0"]) == WRONG
+    assert "Give 1 to 1,440 minutes, not 0." in capsys.readouterr().err
