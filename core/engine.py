@@ -11,6 +11,7 @@ from dataclasses import replace
 from core.cases import solved
 from core.comparison.built import BuiltGraphs
 from core.comparison.comparing import Comparing, Comparison, Lane, Queues
+from core.comparison.dear import asks, at_once
 from core.comparison.housekeeping import Housekeeping, freeze
 from core.comparison.run import LaneRun, Prefixes, Progress, build_of
 from core.comparison.viewers import Viewers
@@ -18,15 +19,13 @@ from core.comparison.waiters import Waiter, Waiters
 from core.datasets import datasets, open_graph
 from core.diagnosis.repair.repairing import Repairing
 from core.environment import Environment
-from core.errors import BadInput, BadParameter
+from core.errors import BadInput
 from core.graph.names.lookup import names
 from core.instances.catalogue import Instance
 from core.models.base import Models
-from core.models.combine import uses_chat
 from core.models.registry import Registry
 from core.operators.base import Line
 from core.operators.text import parse_line
-from core.parameters import parameters, values
 from core.runtime.jobs import DONE, Job, Jobs
 from core.runtime.weight import weight
 from core.sources import Ask, GraphSource, Source
@@ -82,6 +81,10 @@ class Engine:
             if name not in self._graphs:
                 self._graphs[name] = open_graph(name, progress=progress)
             return self._graphs[name]
+
+    def is_open(self, name: str) -> bool:
+        """Whether the graph of that name is open, so that a question need not wait for it."""
+        return name in self._graphs
 
     def forget(self, name: str) -> None:
         """Open the graph anew when it is next asked for, as after it was built again."""
@@ -156,6 +159,14 @@ class Engine:
         self._viewers.look(self.jobs.holds)
         return job
 
+    def at_once(self, line: Line, source: Source, answering: bool = False) -> int:
+        """How many operators of a line are run without being asked for: those before the first that asks a language model (for its answer
+        with `answering` alone) or a program of the user's; none where the line names a graph of documents that is not built yet."""
+        build = build_of(line)
+        if build is not None and not (source.corpus is not None and self._built.digest(source.corpus, build)):
+            return 0
+        return at_once(line, self.models, answering)
+
     def leave(self, waiter: str) -> None:
         """The waiter of that id waits for no comparison any more."""
         self._waiters.leave(waiter)
@@ -191,19 +202,8 @@ class Engine:
         Comparing(job.comparison, self.models, self._queues, self._asks_chat, after).start(job)
 
     def _asks_chat(self, instance: Instance) -> bool:
-        """Whether a language model, or a program of the user's, is asked while retrieving: what may take long waits in its own queue.
-        An expression that cannot be read counts as none: its lane will say so."""
-        if not all(operator.remembered for operator in instance.line.parts()):
-            return True
-        try:
-            return any(
-                p.chat or uses_chat(value, self.models.is_chat)
-                for operator in instance.line.parts()
-                for p, value in zip(parameters(type(operator)), values(operator).values())
-                if (p.model or (p.chat and operator.stage != "generate")) and value not in p.also
-            )
-        except BadParameter:
-            return False
+        """Whether retrieving asks a language model, or a program of the user's: what may take long waits in its own queue."""
+        return any(asks(operator, self.models) for operator in instance.line)
 
 
 def _done(before: Comparison | None, ask: Ask) -> dict[str, Lane]:

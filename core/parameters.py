@@ -80,6 +80,20 @@ def values(operator: Declared) -> Mapping[str, Any]:
     return {p.name: getattr(operator, p.name) for p in parameters(type(operator))}
 
 
+def value_words(value: Any) -> str:
+    """A parameter's value as a person reads it.
+
+    >>> from core.parameters import value_words
+    >>> value_words(True), value_words(1000), value_words(0.80), value_words("bm25")
+    ('yes', '1,000', '0.8', 'bm25')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def make(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:
     """An operator from named values. Raises BadParameter that says `where`, what is unknown and the nearest valid name."""
     known = [p.name for p in parameters(cls)]

@@ -9,7 +9,8 @@ from core.instances.catalogue import OWN, OWNED_AS, Instance, delete, named, sav
 from core.operators.base import Line
 from pages.parts.build.address import restore
 from pages.parts.build.bench import Bench
-from pages.parts.build.trying import asking, compare_link, start_run, try_it
+from pages.parts.build.trials import keep_up, ready, waits_for_nothing
+from pages.parts.build.trying import asking, compare_link, try_it
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.people import admit, barred, held, whose
 from pages.parts.shared.session import instances, said
@@ -33,11 +34,18 @@ def page() -> None:
         compare_link(line, known)
         with st.popover("Save", icon=":material/save:", key="keep-open"):
             keep(line, known)
+    at_once = run or ready(bench)
+    if at_once and waits_for_nothing():
+        with trouble:
+            keep_up(bench, known, run)
+            at_once = False
     with work:
         try_it(bench)
-    if run and line is not None:
+    if at_once:
         with trouble:  # behind the line, which is drawn while a graph is opened
-            start_run(named(line, known))
+            tried = keep_up(bench, known, run)
+        if tried:
+            st.rerun()
 
 
 def start(known: dict[str, Instance], bench: Bench) -> None:

@@ -7,11 +7,13 @@
 //   palette: {where, count, groups: [{title, stage, rows: [entry]}], more, others: [{why, titles}]}
 //   entry: {name, title, sentence, term, about: {text, reads, writes, used}, current, slots: [slot], bricks: [key]}
 //   form: {key, title, sentence, fields: [field], arms: [name] | null, advice}
+//   change: see change.js; running: whether the line is at work; held: whether the line before stays; complete: whether the line can be run
 // Says: {who, edits: [{n, do, ...}]}. An edit is sent again until `done` has come up to its number, so that none is lost where several
 // come while the page is busy. What fits where is in the data; nothing here decides it.
 
 import { button, changed, el, setHidden, setText } from "../board/dom.js";
 import { Theme } from "../board/theme.js";
+import { Change } from "./change.js";
 import { Drag } from "./drag.js";
 import { BrickForm } from "./form.js";
 import { Palette } from "./palette.js";
@@ -47,7 +49,7 @@ class BenchView {
     this.undoButton.title = "Undo (Ctrl+Z)";
     this.redoButton.title = "Redo (Ctrl+Y)";
     this.textButton = button("tool", "As text", "", () => this.edit({ do: "as-text", on: !this.data.as_text }));
-    this.keys = el("p", "keys", "Arrows move, Enter opens, Delete removes, Alt+arrows shift, Ctrl+D copies. Drag to reorder.");
+    this.keys = el("p", "keys", "Arrows move, Enter sets, typing searches, Delete removes, Alt+arrows shift, Ctrl+D copies. Drag to reorder.");
     this.tools = el("div", "tools", this.undoButton, this.redoButton, this.textButton, this.keys);
     this.text = el("textarea", "text");
     Object.assign(this.text, { rows: 2, spellcheck: false });
@@ -61,7 +63,10 @@ class BenchView {
     this.line.setAttribute("aria-label", "The line, a brick a step");
     this.palette = new Palette(this);
     this.form = new BrickForm(this);
-    this.panels = el("div", "panels", this.palette.element, this.form.element);
+    this.change = new Change(this);
+    this.tabs = new Tabs(this);
+    this.left = el("div", "left", this.tabs.element, this.palette.element, this.form.element);
+    this.panels = el("div", "panels", this.left, this.change.element);
     this.element = el("div", "hk", this.tools, this.textBox, this.trouble, this.line, this.panels);
     this.element.addEventListener("keydown", (event) => this.key(event));
     this.element.addEventListener("click", (event) => {
@@ -89,12 +94,18 @@ class BenchView {
     this.drawLine();
     this.palette.update(data.palette ?? { groups: [], others: [] }, data.chosen, data.slots ?? {});
     this.form.update(data.form, this.palette.pointed);
+    this.tabs.update(data.form, data.palette?.count ?? 0);
+    this.change.update(data.change, { running: data.running, held: data.held, complete: data.complete });
     setText(this.trouble, data.trouble);
     setHidden(this.trouble, !data.trouble);
     writeAddress(data.text);
     if (this.follow && !this.edits.length) {
       this.follow = false;
       this.focusChosen();
+    }
+    if (this.intoForm && data.form && !this.edits.length) {
+      this.intoForm = false;
+      this.form.element.querySelector("input, select, button")?.focus({ preventScroll: true });
     }
     this.fitPanels();
   }
@@ -150,8 +161,18 @@ class BenchView {
 
   choose(place, into) {
     this.palette.begin(place);
+    this.tabs.show(place.key === undefined ? "palette" : "form");
     this.edit({ do: "choose", ...place });
     if (into === "palette") this.palette.search.focus();
+    this.intoForm = into === "form";
+  }
+
+  // What is typed on a brick or a slot searches the steps that fit there.
+  search(place) {
+    const { key, slot } = this.data.chosen ?? {};
+    if (key !== place.key || slot !== place.slot) this.choose(place);
+    this.tabs.show("palette");
+    this.palette.search.focus();
   }
 
   takeText() {
@@ -181,7 +202,10 @@ class BenchView {
     const back = ["ArrowLeft", "ArrowUp"].includes(event.key);
     const forth = ["ArrowRight", "ArrowDown"].includes(event.key);
     const key = event.target.dataset.stop.startsWith("brick ") ? Number(event.target.dataset.stop.slice(6)) : null;
-    if (back || forth) {
+    const typed = event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (key !== null && event.key === "Enter") this.done(event, () => this.choose({ key }, "form"));
+    else if (typed) this.search(key === null ? { slot: event.target.dataset.stop.slice(5) } : { key });
+    else if (back || forth) {
       if (event.altKey && key !== null) this.done(event, () => this.shift(key, forth));
       else if (!event.altKey) this.done(event, () => this.focusStop(stops[Math.max(0, Math.min(stops.length - 1, at + (forth ? 1 : -1)))]));
     } else if (event.key === "Home" || event.key === "End") this.done(event, () => this.focusStop(stops.at(event.key === "Home" ? 0 : -1)));
@@ -218,7 +242,34 @@ class BenchView {
     this.watch.disconnect();
     this.theme.destroy();
     this.drag.destroy();
+    this.change.destroy();
     this.element.remove();
+  }
+}
+
+// The settings of the chosen brick and what fits in its place, one at a time where there is no room for both.
+class Tabs {
+  constructor(bench) {
+    this.form = button("tab", "Settings", "", () => this.show("form"));
+    this.palette = button("tab", "", "", () => this.show("palette"));
+    this.element = el("div", "tabs", this.form, this.palette);
+    this.bench = bench;
+    this.shown = null; // until a place is chosen here: the settings, where a brick was chosen before
+  }
+
+  update(form, count) {
+    setHidden(this.element, !form);
+    setText(this.form, form ? `Settings of ${form.title}` : "Settings");
+    setText(this.palette, `In its place: ${count}`);
+    this.shown ??= form ? "form" : "palette";
+    this.show(form ? this.shown : "palette", true);
+  }
+
+  show(name, forNow = false) {
+    if (!forNow) this.shown = name;
+    this.bench.panels?.setAttribute("data-shown", name);
+    this.form.setAttribute("aria-pressed", String(name === "form"));
+    this.palette.setAttribute("aria-pressed", String(name === "palette"));
   }
 }
 

@@ -110,6 +110,7 @@ function arms(bench, brick) {
 
 function outcome(out) {
   if (out.running) return el("div", "outcome", el("p", "counts running", out.running));
+  if (out.waits && out.counts === undefined) return el("div", "outcome", el("p", "waits", out.waits));
   if (out.error) return el("div", "outcome", el("p", "lost", out.error));
   const bar = out.alive === null ? null : el("span", "bar", el("i", ""));
   if (bar) {
@@ -125,6 +126,7 @@ function outcome(out) {
     bar,
     out.alive_words ? el("p", "alive", out.alive_words) : null,
     lost ? el("p", "lost", lost) : null,
+    out.waits ? el("p", "waits", out.waits) : null,
   );
   if (out.notes?.length) made.title = out.notes.join("\n");
   return made;

@@ -1,9 +1,11 @@
-"""How little two lines of operators may differ, so that one is named after the other."""
+"""How two lines of operators differ: little enough that one is named after the other, and in words."""
 
 from __future__ import annotations
 
-from core.operators.base import Line
-from core.parameters import values
+from collections.abc import Sequence
+
+from core.operators.base import Line, Operator
+from core.parameters import parameters, value_words, values
 
 SAID = 3  # settings that a name may hold
 
@@ -31,3 +33,46 @@ def changed_settings(line: Line, other: Line) -> tuple[str, ...]:
         changed = {name: value for name, value in values(two).items() if before.get(name) != value}
         changes |= dict.fromkeys(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in changed.items())
     return tuple(changes) if len(changes) <= SAID else ()
+
+
+def change_words(before: Line, now: Line) -> str:
+    """How the second line differs from the first, as a person says it; empty where it does not.
+
+    >>> from core.instances.difference import change_words
+    >>> from core.operators.text import parse_line
+    >>> line = parse_line("EgoNetwork() >> ShortestPaths() >> Rank()")
+    >>> change_words(line, parse_line("EgoNetwork() >> ShortestPaths() >> Rank(keep=8)"))
+    'Rank: keep 32 → 8'
+    >>> change_words(line, parse_line("EgoNetwork() >> SimplePaths() >> Rank()"))
+    'Shortest paths → Complete paths'
+    >>> change_words(line, parse_line("EgoNetwork() >> ShortestPaths()")), change_words(line, line)
+    ('without Rank', '')
+    """
+    old, new = list(before), list(now)
+    while old and new and repr(old[0]) == repr(new[0]):
+        old, new = old[1:], new[1:]
+    while old and new and repr(old[-1]) == repr(new[-1]):
+        old, new = old[:-1], new[:-1]
+    if not new:
+        return f"without {_titles(old)}" if old else ""
+    if not old:
+        return f"with {_titles(new)}"
+    if sorted(map(repr, old)) == sorted(map(repr, new)):
+        return "in another order"
+    if [type(one) for one in old] == [type(one) for one in new]:
+        return "; ".join(_setting_words(*both) for both in zip(old, new) if repr(both[0]) != repr(both[1]))
+    return f"{_titles(old)} → {_titles(new)}"
+
+
+def _setting_words(before: Operator, now: Operator) -> str:
+    """The settings of one operator that differ: `Rank: keep 32 → 8`."""
+    given, changed = values(now), []
+    for parameter in parameters(type(now)):
+        old, new = values(before)[parameter.name], given[parameter.name]
+        if old != new:
+            changed.append(f"{parameter.label[:1].lower()}{parameter.label[1:]} {value_words(old)} → {value_words(new)}")
+    return f"{_titles([now])}: {', '.join(changed) or 'changed inside'}"
+
+
+def _titles(operators: Sequence[Operator]) -> str:
+    return ", ".join(f"{one.title[:1].upper()}{one.title[1:]}" for one in operators)

@@ -37,6 +37,7 @@ class Bench:
     picked: int | Slot | None = None
     trouble: Trouble | None = None
     as_text: bool = False
+    held: bool = False  # whether changes are compared with one and the same line before
     wanted: str = ""  # the line of the address that was taken over last
     done: tuple[str, int] = ("", 0)  # the drawn component and the last of its messages that was done
     changed: bool = False  # since the whole page was drawn
@@ -95,6 +96,8 @@ class Bench:
                 self._look_at_change(before)
             elif do == "as-text":
                 self.as_text = bool(message.get("on"))
+            elif do == "hold":
+                self.held = bool(message.get("on"))
             elif do == "text":
                 self.read(str(message.get("text", "")))
             else:

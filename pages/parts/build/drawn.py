@@ -15,7 +15,7 @@ from core.drafts.terms import term
 from core.instances.catalogue import published
 from core.operators.base import STAGES, Operator
 from core.operators.branch import Branch
-from core.parameters import parameters
+from core.parameters import parameters, value_words
 from pages.parts.build.bench import Bench
 from pages.parts.build.fields import fields
 from pages.parts.methods.forms import sentence_of
@@ -68,6 +68,7 @@ def drawn(
         "typed": bench.trouble.typed if bench.trouble is not None and bench.trouble.key is None else None,
         "trouble": bench.trouble.sentence if bench.trouble is not None and bench.trouble.key is None else "",
         "as_text": bench.as_text,
+        "complete": bench.line is not None,
         "undo": bool(bench.history.before),
         "redo": bool(bench.history.after),
         "who": bench.done[0],
@@ -126,15 +127,6 @@ def changed(brick: Brick) -> list[list[str]]:
     found = [(p.label, brick.given[p.name]) for p in parameters(brick.cls) if p.name in brick.given and brick.given[p.name] != p.default]
     shown = [[label, value_words(value)] for label, value in found[:SHOWN]]
     return shown + ([["", f"and {len(found) - SHOWN} more"]] if len(found) > SHOWN else [])
-
-
-def value_words(value: Any) -> str:
-    """A parameter's value as a person reads it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _slot_words(draft: Draft, slot: Slot) -> str:

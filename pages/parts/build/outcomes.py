@@ -32,10 +32,11 @@ LETTERS = 160  # of a language model's answer
 Shown = dict[str, Any]
 
 
-def outcomes(comparison: Comparison, draft: Draft, steps: Sequence[StepOutcome]) -> tuple[dict[int, Shown], list[Shown]]:
+def outcomes(comparison: Comparison, draft: Draft, steps: Sequence[StepOutcome], waits: str = "") -> tuple[dict[int, Shown], list[Shown]]:
     """What came of the bricks that are as they were when the line was run, by key, and the steps of the run that are no brick of it (a
-    reader that answers without a language model). Behind the first brick that was changed since nothing is shown."""
-    lane = comparison.lanes[0]
+    reader that answers without a language model). Behind the first brick that was changed since nothing is shown. `waits` says why the
+    first brick that was not run waits."""
+    lane = comparison.lanes[-1]
     ran = lane.instance.line.operators
     same = next((at for at, (brick, one) in enumerate(zip(draft.bricks, ran)) if repr(brick.operator) != repr(one)), len(ran))
     reads = any(operator.stage == "read" for operator in ran)
@@ -51,7 +52,10 @@ def outcomes(comparison: Comparison, draft: Draft, steps: Sequence[StepOutcome])
     if len(found) < min(same, len(draft.bricks)) and lane.status != DONE:
         ended = lane.status in (FAILED, CANCELLED)
         found[draft.bricks[len(found)].key] = {"error": lane.error or "Cancelled."} if ended else {"running": lane.text or "At work"}
-    return found, extra if same == len(ran) == len(draft.bricks) else []
+    if waits and same == len(ran) and lane.status == DONE:
+        brick = draft.bricks[min(len(found), len(draft.bricks) - 1)]
+        found[brick.key] = found.get(brick.key, {}) | {"waits": waits}
+    return found, extra if same == len(ran) and (waits or len(ran) == len(draft.bricks)) else []
 
 
 def _title(state: State) -> str:

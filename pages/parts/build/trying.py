@@ -17,17 +17,17 @@ from core.operators.base import Line
 from core.results import paths_list, prompt_dict
 from core.runtime.jobs import Job
 from core.sources import CorpusSource, GraphSource, Source
-from core.types import Question, Step
+from core.types import Step
 from pages.parts.build.bench import Bench
+from pages.parts.build.change import change_data
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
 from pages.parts.build.outcomes import outcomes
-from pages.parts.compare.asking import known_question
-from pages.parts.compare.documents import prepared_corpus
+from pages.parts.build.trials import asked_text, price, say_trouble, trial_job, trials
 from pages.parts.compare.permalink import Link
 from pages.parts.methods.advice import advice_data, tried
 from pages.parts.methods.forms import check_expression
-from pages.parts.shared.session import engine, give_up, graph, said, source, waiter
+from pages.parts.shared.session import give_up, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
@@ -36,7 +36,7 @@ BESIDE = {GraphSource.kind: "lego-12", CorpusSource.kind: "vanilla-rag"}  # the 
 
 def asking(bench: Bench) -> bool:
     """Draw the question and Run, or Cancel while the line runs; whether Run was pressed."""
-    job = _job()
+    job = trial_job()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _question()
         st.toggle(
@@ -51,46 +51,57 @@ def asking(bench: Bench) -> bool:
         return st.button("Run", type="primary", icon=":material/play_arrow:", key="try_run", disabled=bench.line is None)
 
 
-def _job() -> Job | None:
-    return engine().jobs.get(session.try_job)
-
-
 def try_it(bench: Bench) -> None:
     """Draw the line, what came of each of its steps, and the results below."""
-    job = _job()
+    job = trial_job()
     running = job is not None and not job.ended
 
+    @st.fragment(run_every=0.4 if running else None)  # a fragment in any case: else the line would be another one for the browser
     def draw() -> None:
-        _line(bench, job)
-        if job is not None:
-            _lane(job, job.comparison.lanes[0], bench)
-        if running and (job.ended or bench.changed):
+        if bench.changed:
             st.rerun()  # what is drawn above is of the line as well
+        _line(bench, job)
+        say_trouble()
+        if job is not None:
+            _lane(job, job.comparison.lanes[-1], bench)
+        if running and job.ended:
+            st.rerun()
 
     bench.changed = False
-    st.fragment(draw, run_every=0.4)() if running else draw()
+    draw()
 
 
 def _line(bench: Bench, job: Job | None) -> None:
-    """The line of bricks, with what came of them where they were run on the question that is shown."""
+    """The line of bricks, with what came of them where they were run on the question that is shown, and what the last change did."""
 
     def take(message: dict[str, Any]) -> None:
         bench.changed |= bench.hear(message, check_expression)
 
-    found, extra = outcomes(job.comparison, bench.draft, _steps(job)) if job is not None and _same_question(job) else ({}, [])
+    waits = price(bench.line, job) if bench.line is not None else ""
+    here = job is not None and _same_question()
+    found, extra = outcomes(job.comparison, bench.draft, _steps(job), waits) if here else ({}, [])
     with st.container(key="build-line"):
-        bricks(drawn(bench, found, extra, lambda operator: advice_data(operator, tried())), take)
+        data = drawn(bench, found, extra, lambda operator: advice_data(operator, tried()))
+        bricks({**data, "change": _change(job) if here else None, "running": job is not None and not job.ended, "held": bench.held}, take)
 
 
 def _steps(job: Job) -> Sequence[StepOutcome]:
     """What came of each step so far."""
-    lane = job.comparison.lanes[0]
+    lane = job.comparison.lanes[-1]
     return Session.try_outcomes.of((job.key, len(lane.states), lane.status), lambda: step_outcomes(job.comparison, lane))
 
 
-def _same_question(job: Job) -> bool:
-    asked = job.comparison.ask
-    return " ".join(session.try_question.split()) == " ".join(asked.question.text.split()) and asked.source == source()
+def _change(job: Job) -> dict[str, Any] | None:
+    """What the last change did; until that is known what the one before did."""
+    if not job.ended:
+        return session.change[1] if session.change is not None else None
+    runs = trials()
+    return Session.change.of((job.key, repr(runs.before), job.status), lambda: change_data(job.comparison, runs.before, runs.now))
+
+
+def _same_question() -> bool:
+    """Whether what was run was asked what is typed now."""
+    return trials().started_for[1:3] == (asked_text(), source())
 
 
 def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
@@ -139,24 +150,8 @@ def _drawn(on: Source, set_name: str, seed: int) -> str:
         return ""
 
 
-def start_run(instance: Instance) -> None:
-    """Link the question and start the job, and draw the page anew; what stands in the way is said."""
-    on, text = source(), session.try_question
-    question = known_question(text) or Question(text)
-    opened = said(lambda: CorpusSource.of(prepared_corpus(on.name))) if on.documents else GraphSource.of(graph())
-    ask = None if opened is None else said(lambda: engine().ask(opened, question, model=session.try_model))
-    job = None if ask is None else said(lambda: engine().compare(ask, [instance], waiter=waiter("build")))
-    if job is None:
-        del session.try_job
-        return
-    session.try_job = job.key
-    st.rerun()
-
-
 def _lane(job: Job, lane: Lane, bench: Bench) -> None:
     """Everything the line did so far."""
-    if repr(lane.instance.line) != bench.draft.text:
-        st.info("The line has changed since this run. Press Run to see what it does now.", icon=":material/refresh:")
     if lane.error or job.error:
         st.error(plain(lane.error or job.error))
     if lane.status == "cancelled":

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from core.runtime.jobs import Job
     from pages.parts.board.payload import Board
     from pages.parts.build.bench import Bench
+    from pages.parts.build.trials import Trials
     from pages.parts.compare.permalink import Link
 
 USUAL = GraphSource("metaqa")  # what is chosen to begin with
@@ -283,7 +284,9 @@ class Session:
     try_source: Key[Source | None] = Key(None, "What `try_question` is asked of; another source brings a question of its own.")
     try_draws: Key[int] = Key(0, "How many questions were drawn there: each draw gives another.")
     try_model: Widget[bool] = Widget(False, "Whether a language model answers it.")
-    try_job: Key[str] = Key("", "The job that runs the line.")
+    try_job: Key[str] = Key("", "The job that runs the line, and the line before the last change beside it.")
+    trials: Key[Trials | None] = Key(None, "What was run of the line: now, before the last change, and what need not be run again.")
+    change: Made[dict[str, Any]] = Made("What the last change did, as it is drawn, by that job.")
     try_outcomes: Made[Sequence[StepOutcome]] = Made("What came of each step of that run, by the job and how far it is.")
 
     def submit(self) -> None:

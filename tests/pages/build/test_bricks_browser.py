@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from playwright.sync_api import expect
 
+from tests.pages.shared.test_accessibility_browser import serious
 from tests.server import open_page, settle
 
 pytestmark = pytest.mark.usefixtures("browser")
@@ -28,6 +29,8 @@ def line_in(page) -> str:
 
 
 def drag(page, source, target) -> None:
+    expect(page.locator(".change.pending")).to_have_count(0, timeout=120_000)  # what comes of a run makes bricks higher
+    settle(page)
     source.scroll_into_view_if_needed()
     one, other = source.bounding_box(), target.bounding_box()
     page.mouse.move(one["x"] + one["width"] / 3, one["y"] + one["height"] / 2)
@@ -46,11 +49,26 @@ def test_a_method_is_built_from_nothing_by_keys_alone(app):
             page.keyboard.press("Enter")  # the palette of the slot
             page.keyboard.type(words)
             page.keyboard.press("Enter")
-            expect(page.locator(".hk > .line .brick")).to_have_count(number)
+            expect(page.locator(".hk > .line .brick:not(.added)")).to_have_count(number)
             expect(page.locator(".brick.chosen .open")).to_be_focused()
             page.keyboard.press("ArrowRight")
         wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
         assert line_in(page) == TWELVE
+        expect(page.locator(".hk > .line .brick .counts")).to_have_count(5, timeout=120_000)  # it runs as it is built
+        expect(page.locator(".change:not(.pending) .figures")).to_contain_text("Answers kept")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("Enter")  # the settings of Rank
+        expect(page.locator("[data-field=model]")).to_be_focused()
+        page.locator("[data-field=keep]").focus()
+        page.keyboard.press("ArrowUp")
+        expect(page.locator(".change .of")).to_have_text("Rank: keep 32 → 33", timeout=120_000)
+        page.keyboard.press("Escape")
+        page.keyboard.type("32 of the paths drawn without")  # another step in its place
+        page.keyboard.press("Enter")
+        expect(page.locator(".change .of")).to_have_text("Rank → Random selection", timeout=120_000)
+        assert not serious(page)
 
 
 def test_keys_move_copy_remove_and_take_back(app):
@@ -84,7 +102,7 @@ def test_bricks_are_dragged_in_over_and_to_another_place(app):
         settle(page)
         drag(page, page.locator("[data-entry=Rank]"), page.locator("[data-slot='2']"))
         wait_for(page, "Neighbourhood", "Shortest paths", "Rank", "Answer")
-        page.locator(".search").fill("personalised pagerank from the seeds")
+        page.locator(".search").fill("personalised pagerank from the seeds")  # it stays as a brick is put
         drag(page, page.locator("[data-entry=PersonalizedPageRank]"), page.locator("[data-brick='1']"))
         wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
         drag(page, page.locator("[data-brick='2']"), page.locator("[data-slot='4']"))
@@ -105,7 +123,10 @@ def test_it_is_run_and_changed_and_there_again_after_a_reload_and_another_page(a
         page.locator("[data-field=keep]").fill("7")
         page.locator("[data-field=keep]").press("Enter")
         expect(page.locator(".brick.chosen .given")).to_contain_text("keep 7")
-        expect(page.locator(".hk > .line .brick .outcome .counts")).to_have_count(2)  # those before what was changed
+        expect(page.locator(".change .figures")).to_contain_text("→")  # it ran again, beside what it was before
+        expect(page.locator(".change .of")).to_have_text("Rank: keep 5 → 7")
+        expect(page.locator(".change .legend")).to_contain_text("2 came back")
+        expect(page.locator(".hk > .line .brick .outcome .counts")).to_have_count(4)
         page.locator("[data-field=keep]").fill("none")
         page.locator("[data-field=keep]").press("Enter")
         expect(page.locator(".field .fault")).to_contain_text("must be a whole number")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -34,7 +32,17 @@ def opened(**query: str) -> AppTest:
     at = AppTest.from_file(PAGE, default_timeout=60)
     for key, value in query.items():
         at.query_params[key] = value
-    return at.run()
+    return idle(at.run())
+
+
+def idle(at: AppTest) -> AppTest:
+    """The page once what it runs has ended."""
+    for _ in range(300):
+        job = engine().jobs.get(at.session_state["try_job"]) if "try_job" in at.session_state else None
+        if job is None or job.ended:
+            return at if job is None else at.run()
+        job.wait(1)
+    raise TimeoutError
 
 
 def bench(at: AppTest) -> Bench:
@@ -45,7 +53,7 @@ def hear(at: AppTest, *edits) -> AppTest:
     """What the browser says, and the page drawn after it."""
     one = bench(at)
     one.hear({"who": "test", "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)]}, lambda text, parameter: None)
-    return at.run()
+    return idle(at.run())
 
 
 def button(at: AppTest, key: str):
@@ -60,7 +68,7 @@ def test_an_empty_line_cannot_be_run(own):
 
 def test_a_method_is_started_from_and_the_line_before_comes_back(own):
     at = opened(line="EgoNetwork() >> SimplePaths()")
-    at.selectbox(key="build_start").set_value("lego-12").run()
+    idle(at.selectbox(key="build_start").set_value("lego-12").run())
     assert repr(bench(at).line) == repr(catalogue()["lego-12"].line) and not button(at, "try_run").disabled
     hear(at, {"do": "undo"})
     assert bench(at).draft.text == "EgoNetwork() >> SimplePaths()"
@@ -135,18 +143,12 @@ def test_a_line_is_tried_on_a_question(own):
     at.run()
     assert not at.exception
     at.text_input(key="try_question").set_value("who directed [One]").run()
-    button(at, "try_run").click().run()
-    for _ in range(100):
-        at.run()
-        if any(one.label.startswith("Prompt") for one in at.expander):  # the last that comes
-            break
-        time.sleep(0.1)
+    idle(button(at, "try_run").click().run())
     assert not at.exception and not at.error
     assert any("What each step did" in markdown.value for markdown in at.markdown)
     assert any("One -> directed_by -> Ann" in str(frame.value) for frame in at.dataframe)
     assert at.expander[-1].label.startswith("Prompt")
-    at.text_input(key="try_question").set_value("who directed [Nobody at all]").run()
-    button(at, "try_run").click().run()
+    idle(at.text_input(key="try_question").set_value("who directed [Nobody at all]").run())  # it is asked without another press
     assert "Did you mean" in at.error[0].value
 
 
@@ -159,13 +161,8 @@ def test_documents_are_asked_and_gold_passages_counted(movies):
     at.query_params["line"] = LINE
     at.run()
     assert not at.exception and at.text_input(key="try_question").value == QUESTION
-    button(at, "try_run").click().run()
-    for _ in range(100):
-        at.run()
-        job = engine().jobs.get(at.session_state["try_job"])
-        if job.ended:
-            break
-        time.sleep(0.1)
+    idle(button(at, "try_run").click().run())
+    job = engine().jobs.get(at.session_state["try_job"])
     assert not at.exception and not at.error
     found, extra = outcomes(job.comparison, bench(at).draft, step_outcomes(job.comparison, job.comparison.lanes[0]))
     assert found[2]["alive_words"] == "1 of 2 gold passages alive" and found[2]["lost"].startswith("women: ")

@@ -1,0 +1,156 @@
+// What the last change did to the question: figures before and now, the picture of what came back and what went, and the list of it.
+//
+// Data: {what, facts: [{label, before, now, tone}], picture: {nodes: [{id, name, x, y, role, turn}], edges: [{source, target, turn}]},
+//        rows: [{text, before, now, turn, why, star}], more, counts: {turn: number}, both, noun}
+
+import { button, changed, el } from "../board/dom.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const ROW = 27; // pixels between two nodes of a column
+const LETTER = 6.7; // pixels of a letter, roughly
+const TURNS = { stayed: "kept before and now", came: "came back", went: "went", passed: "kept by neither" };
+const ALONE = { stayed: "kept", passed: "found, not kept" }; // where there was no line before
+const SIGNS = { stayed: "●", came: "+", went: "−", passed: "○" };
+
+export class Change {
+  constructor(bench) {
+    this.bench = bench;
+    this.memo = {};
+    this.element = el("section", "panel change");
+    this.element.setAttribute("aria-label", "What the change did");
+    this.watch = new ResizeObserver(() => this.resize());
+    this.watch.observe(this.element);
+  }
+
+  update(data, more) {
+    this.element.classList.toggle("pending", Boolean(more.running));
+    if (!changed(this.memo, "data", [data, more])) return;
+    this.data = data;
+    this.element.replaceChildren(...(data ? this.drawn(data, more) : this.empty(more)));
+    this.resize(true);
+  }
+
+  empty({ running, complete }) {
+    const words = running ? "At work: what this change did is shown here once it has run." : complete
+      ? "Press Run. From then on the line runs as you change it, and what a change did is shown here."
+      : "Complete the line: it then runs as you change it, and what a change did is shown here.";
+    return [el("div", "panel-head", el("h3", "", el("b", "", "What the line does"))), el("p", "none", words)];
+  }
+
+  drawn(data, more) {
+    const title = el("h3", "", el("b", "", data.both ? "What this change did" : "What the line does"));
+    const head = el("div", "panel-head", title, el("span", "of", data.both ? data.what || "another line" : "this question"));
+    if (data.both) head.append(this.hold(more.held));
+    const parts = [head, this.facts(data.facts)];
+    this.picture = data.picture.nodes.length ? el("div", "picture") : null;
+    const body = el("div", "scroll", this.picture, this.legend(data), this.rows(data));
+    Object.assign(body, { tabIndex: 0, role: "region", ariaLabel: `What came back and what went: picture and ${data.noun}` });
+    return [...parts, body];
+  }
+
+  hold(held) {
+    const made = button("more", held ? "held as before: let go" : "hold as before", "", () => this.bench.edit({ do: "hold", on: !held }));
+    made.title = held ? "Compare with the line before each change again" : "Compare all further changes with this line before";
+    made.setAttribute("aria-pressed", String(Boolean(held)));
+    return made;
+  }
+
+  facts(facts) {
+    const list = el("dl", "figures");
+    for (const { label, before, now, tone } of facts) {
+      const value = el("dd", tone, before === null || before === now ? "" : `${before} → `, el("b", "", now));
+      list.append(el("div", "", el("dt", "", label), value));
+    }
+    return list;
+  }
+
+  legend({ both, counts, noun }) {
+    const words = both ? TURNS : ALONE;
+    const list = el("ul", "legend");
+    for (const [turn, said] of Object.entries(words)) {
+      if (!counts[turn]) continue;
+      const sample = el("i", `sample ${turn}`);
+      sample.setAttribute("aria-hidden", "true");
+      list.append(el("li", "", sample, `${counts[turn].toLocaleString("en")} ${said}`));
+    }
+    if (!list.children.length) list.append(el("li", "", `No ${noun} yet.`));
+    return list;
+  }
+
+  rows({ rows, more, both, noun }) {
+    const list = el("ol", "turns");
+    for (const row of rows) {
+      const sign = el("span", "sign", SIGNS[row.turn]);
+      sign.setAttribute("aria-hidden", "true");
+      const place = both ? `${row.before ?? "–"} → ${row.now ?? "–"}` : `${row.now ?? "–"}`;
+      const what = el("span", "what", row.star ? el("span", "star", "★ ") : null, row.text, el("span", "sr-only", `: ${(both ? TURNS : ALONE)[row.turn]}`));
+      const item = el("li", row.turn, sign, what, el("span", "place", place));
+      if (row.why) item.append(el("span", "why", row.why));
+      list.append(item);
+    }
+    if (more) list.append(el("li", "passed", el("span", "what", `and ${more.toLocaleString("en")} more ${noun}`)));
+    return list;
+  }
+
+  // The picture is as wide as the panel.
+  resize(force = false) {
+    if (!this.picture || !this.data) return;
+    const width = Math.round(this.picture.clientWidth);
+    if (width && (changed(this.memo, "width", width) || force)) this.picture.replaceChildren(pictureOf(this.data.picture, width));
+  }
+
+  destroy() {
+    this.watch.disconnect();
+  }
+}
+
+function svg(tag, attributes, ...children) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+// Nodes in columns by hops; a name is above its node, in the last column right of it, and as long as there is room.
+function pictureOf({ nodes, edges }, width) {
+  const columns = [...new Set(nodes.map((node) => node.x))].sort((one, other) => one - other);
+  const most = Math.max(...columns.map((x) => nodes.filter((node) => node.x === x).length));
+  const height = Math.max(92, most * ROW + 20);
+  const last = Math.min(210, width * 0.34); // pixels for the names of the last column
+  const across = (x) => 14 + x * (width - 14 - last);
+  const down = (y) => 14 + y * (height - 24);
+  const room = (x) => (x === columns.at(-1) ? last - 22 : (across(columns[columns.indexOf(x) + 1]) - across(x)) * 0.92 - 16 + (columns.indexOf(x) ? 0 : 90));
+  const places = new Map(nodes.map((node) => [node.id, { x: across(node.x), y: down(node.y), first: node.x === columns[0], last: node.x === columns.at(-1) }]));
+  const order = ["passed", "went", "stayed", "came"];
+  const lines = [...edges].sort((one, other) => order.indexOf(one.turn) - order.indexOf(other.turn)).map(({ source, target, turn }) => {
+    const [from, to] = [places.get(source), places.get(target)];
+    const bend = (to.x - from.x) / 2.6;
+    const d = from.x === to.x ? `M${from.x} ${from.y} Q${from.x + 34} ${(from.y + to.y) / 2} ${to.x} ${to.y}` : `M${from.x} ${from.y} C${from.x + bend} ${from.y} ${to.x - bend} ${to.y} ${to.x} ${to.y}`;
+    return svg("path", { d, class: `edge ${turn}` });
+  });
+  const marks = nodes.map((node) => mark(node, places.get(node.id)));
+  const names = nodes.map((node) => named(node, places.get(node.id), room(node.x)));
+  const made = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Picture of ${nodes.length} nodes: what came back and what went is in the list below` });
+  made.append(...lines, ...marks, ...names);
+  return made;
+}
+
+function mark({ role, turn }, { x, y }) {
+  if (role === "question") return svg("rect", { x: x - 6.5, y: y - 6.5, width: 13, height: 13, transform: `rotate(45 ${x} ${y})`, class: "seed" });
+  if (role !== "answer") return svg("circle", { cx: x, cy: y, r: 4.6, class: `dot ${turn}` });
+  const points = Array.from({ length: 10 }, (_, i) => {
+    const [angle, far] = [(Math.PI * i) / 5 - Math.PI / 2, i % 2 ? 3.6 : 8.4];
+    return `${x + far * Math.cos(angle)},${y + far * Math.sin(angle)}`;
+  });
+  return svg("polygon", { points: points.join(" "), class: `known ${turn}` });
+}
+
+function named({ name, role, turn }, { x, y, first, last }, room) {
+  const said = role === "answer" && turn === "came" ? " (came back)" : role === "answer" && turn === "went" ? " (went)" : "";
+  const letters = Math.max(4, Math.floor(room / LETTER) - said.length);
+  const text = svg("text", first ? { x: Math.max(4, x - 10), y: y + 24, class: "first" } : last ? { x: x + 12, y: y + 4, class: `${role} ${turn}` } : { x: x + 3, y: y - 8, class: `${role} ${turn}` });
+  const title = svg("title", {});
+  title.textContent = name;
+  text.append(title, name.length > letters ? `${name.slice(0, letters - 1)}…` : name, said);
+  return text;
+}

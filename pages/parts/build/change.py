@@ -1,0 +1,151 @@
+"""What a change of the line did to the question: figures before and now, and the paths or passages that came back or went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from core.comparison.comparing import Comparison
+from core.diagnosis.before_now import Figures, Turn, figures, strongest, turn
+from core.instances.difference import change_words
+from core.operators.base import Line
+from core.runtime.jobs import DONE
+from pages.parts.board.payload import Board
+
+ROWS = 60  # paths or passages that are listed
+ORDER: tuple[Turn, ...] = ("came", "went", "stayed", "passed")
+ALIKE = 1.2  # times as many seconds or tokens that are called the same
+Data = dict[str, Any]
+
+
+def change_data(comparison: Comparison, before: Line | None, now: Line | None) -> Data | None:
+    """What is drawn of a comparison of the line before and the line now, or of the line now alone; None until its lanes are done."""
+    lanes = comparison.lanes
+    if any(lane.status != DONE for lane in lanes):
+        return None
+    board = Board(comparison).payload()
+    both = len(lanes) > 1
+    rows = _hit_rows(board, both) if comparison.ask.source.documents and not board["lanes"][-1]["paths"] else _path_rows(board, both)
+    counts = _counts(comparison, rows)
+    return {
+        "what": change_words(before, now) if both and before is not None and now is not None else "",
+        "facts": _facts(*(figures(comparison, lane) for lane in lanes), documents=comparison.ask.source.documents),
+        "picture": _picture(board, rows),
+        "rows": [{key: row[key] for key in ("text", "before", "now", "turn", "why", "star")} for row in rows[:ROWS]],
+        "more": max(0, sum(counts.values()) - min(len(rows), ROWS)),
+        "counts": counts,
+        "both": both,
+        "noun": "passages" if comparison.ask.source.documents else "paths",
+    }
+
+
+def _counts(comparison: Comparison, rows: Sequence[Data]) -> dict[str, int]:
+    """How many paths or hits the change did what to: of all that the lanes retained where they walk one graph, else of those drawn."""
+    drawn = {name: sum(row["turn"] == name for row in rows) for name in ORDER}
+    found = [lane.state.paths for lane in comparison.lanes]
+    if any(paths is None for paths in found) or len({id(lane.graph) for lane in comparison.lanes}) > 1:
+        return drawn
+    old, new = ({*paths.items} for paths in (found[0], found[-1]) if paths is not None)
+    return drawn | {"came": len(new - old), "went": len(old - new), "stayed": len(new & old)}
+
+
+def _facts(*both: Figures, documents: bool) -> list[Data]:
+    """The figures, those before first: `label`, `before` (null where there was no run) and `now` in words, and whether that is better."""
+    old, new = (both[0] if len(both) > 1 else None), both[-1]
+    of = lambda one: None if one is None or one.alive is None or not one.of else len(one.alive)
+    yes = lambda one: None if one is None or one.first_right is None else int(one.first_right)
+    what = "Passages kept" if documents else "Answers kept"
+    found = [
+        _fact(what, of(old), of(new), lambda count: f"{count:,}", 1, f" of {new.of:,}"),
+        _fact("First answer right", yes(old), yes(new), lambda right: "yes" if right else "no", 1),
+        _fact("Seconds", old and old.seconds, new.seconds, lambda seconds: f"{seconds:.2f}", -1),
+        _fact("Tokens" if new.asked else "Prompt tokens", old and old.tokens, new.tokens, lambda count: f"{count:,}", 0),
+    ]
+    return [fact for fact in found if fact is not None]
+
+
+def _fact(label: str, old: float | None, new: float | None, words: Any, better: int, unit: str = "") -> Data | None:
+    """One figure; `better` is 1 where more is better, -1 where less is, else 0. None where it is not known of the line now."""
+    if new is None:
+        return None
+    tone = "same"
+    if old is not None and better and old != new:
+        near = better < 0 and max(old, new) <= ALIKE * min(old, new) + 0.02
+        tone = "same" if near else "good" if (new > old) == (better > 0) else "bad"
+    return {"label": label, "before": None if old is None else words(old), "now": words(new) + unit, "tone": tone}
+
+
+def _path_rows(board: Data, both: bool) -> list[Data]:
+    """The paths that are drawn of either line, those that came back or went first."""
+    ranks = [{entry["key"]: entry["rank"] for entry in lane["paths"] or ()} for lane in board["lanes"]]
+    stars = {node["id"] for node in board["layout"]["nodes"] if node["role"] == "answer"}
+    found = []
+    for key, fates in board["fates"].items():
+        if key in board["paths"] and "words" in board["paths"][key]:
+            path = board["paths"][key]
+            found.append(_row(key, _path_text(path), fates, ranks, both, not stars.isdisjoint(path["nodes"])))
+    return _sorted(found)
+
+
+def _hit_rows(board: Data, both: bool) -> list[Data]:
+    """The passages, entities and relations that either line found, those that came back or went first."""
+    ranks: list[dict[str, int]] = []
+    titles: dict[str, tuple[str, bool]] = {}
+    for lane in board["lanes"]:
+        ranks.append({})
+        for table in lane.get("hits") or ():
+            for place, row in enumerate(table["rows"], 1):
+                ranks[-1].setdefault(row["key"], place)
+                titles.setdefault(row["key"], (row["title"], bool(row["gold"])))
+    return _sorted([_row(key, title, board["fates"].get(key, {}), ranks, both, gold) for key, (title, gold) in titles.items()])
+
+
+def _row(key: str, text: str, fates: Mapping[str, Data], ranks: Sequence[Mapping[str, int]], both: bool, star: bool) -> Data:
+    found = [fates[f"lane-{i}"]["fate"] == "found" if f"lane-{i}" in fates else key in ranks[i] for i in range(len(ranks))]
+    said = fates.get(f"lane-{len(ranks) - 1}", {})
+    return {
+        "key": key,
+        "text": text,
+        "before": ranks[0].get(key) if both else None,
+        "now": ranks[-1].get(key),
+        "turn": turn(found[0] if both else None, found[-1]),
+        "why": "" if found[-1] else said.get("text", ""),
+        "star": star,
+    }
+
+
+def _sorted(rows: Iterable[Data]) -> list[Data]:
+    last = 1 << 30
+    return sorted(rows, key=lambda row: (ORDER.index(row["turn"]), not row["star"], row["now"] or row["before"] or last))
+
+
+def _path_text(path: Data) -> str:
+    """A path in words: `Inception directed by Christopher Nolan`."""
+    start, *rest = path["steps"]
+    return " ".join([start, *(part for words, name in zip(path["words"], rest[1::2]) for part in (f"· {words} ·", name))])
+
+
+def _picture(board: Data, rows: Sequence[Data]) -> Data:
+    """The few nodes of the comparison's one layout, in columns by hops, with what the change did to each edge and node; empty where the
+    lanes find no paths."""
+    placed = {node["id"]: node for node in board["layout"]["nodes"] if "at" in node}
+    edges: dict[tuple[Any, Any], list[Turn]] = {}
+    nodes: dict[Any, list[Turn]] = {}
+    for row in rows:
+        path = board["paths"].get(row["key"], {"nodes": []})
+        on = path["nodes"]
+        if not on or not placed.keys() >= set(on):
+            continue
+        for ends in zip(on, on[1:]):
+            edges.setdefault(ends, []).append(row["turn"])
+        for node in on:
+            nodes.setdefault(node, []).append(row["turn"])
+    drawn = [
+        {"id": str(id), "name": node["name"], "x": node["at"][0], "y": node["at"][1], "role": node["role"], "turn": strongest(nodes[id])}
+        for id, node in placed.items()
+        if id in nodes
+    ]
+    return {
+        "nodes": drawn,
+        "edges": [{"source": str(one), "target": str(other), "turn": strongest(turns)} for (one, other), turns in edges.items()],
+    }

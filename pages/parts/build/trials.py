@@ -1,0 +1,201 @@
+"""What is run of the line on Build, and when: as it is changed, beside the line before; what costs only once it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+
+from core.comparison.comparing import Comparison, Lane
+from core.comparison.dear import asks
+from core.drafts.fits import title_of
+from core.errors import HopscopeError
+from core.evaluation.runs.plan import used
+from core.instances.catalogue import Instance, named
+from core.operators.base import Line, Operator
+from core.results import prompt_dict
+from core.runtime.jobs import DONE, Job
+from core.sources import Ask, CorpusSource, GraphSource, Source
+from core.types import Question
+from pages.parts.build.bench import Bench
+from pages.parts.compare.asking import known_question
+from pages.parts.compare.documents import prepared_corpus
+from pages.parts.shared.session import engine, graph, source, waiter
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import many, plain
+
+KNOWN_LANES = 12  # lanes of the same question that are not run again
+QUICK = 0.35  # seconds that a run is waited for before the line is drawn
+
+
+@dataclass
+class Trials:
+    """The runs of one session: the line on the screen and the one before, and the lanes that need not be run again.
+
+    `started_for` is what the last job was started for, so that it is started once; `whole` names the line and question whose dear steps
+    were asked for.
+    """
+
+    now: Line | None = None
+    before: Line | None = None
+    started_for: tuple = ()
+    whole: tuple = ()
+    trouble: str = ""
+    waits: int = 0  # operators at the end of the line, and of the one before, that were not run yet
+    done: dict[bool, Comparison] = field(default_factory=dict)  # by whether a language model is asked for answers
+
+    def known(self, line: Line, ask: Ask) -> bool:
+        """Whether the line was run to its end on this question already."""
+        done = self.done.get(ask.model)
+        return done is not None and done.ask.same(ask) and any(repr(lane.instance.line) == repr(line) for lane in done.lanes)
+
+    def note(self, job: Job | None) -> None:
+        """Remember the lanes of a job that are done."""
+        comparison: Comparison | None = job.comparison if job is not None else None
+        if comparison is None or not (ended := [lane for lane in comparison.lanes if lane.status == DONE]):
+            return
+        former = self.done.get(comparison.ask.model)
+        lanes: dict[str, Lane] = {}
+        for lane in [*(former.lanes if former is not None and former.ask.same(comparison.ask) else ()), *ended]:
+            lanes.pop(repr(lane.instance.line), None)
+            lanes[repr(lane.instance.line)] = lane
+        self.done[comparison.ask.model] = Comparison(comparison.ask, list(lanes.values())[-KNOWN_LANES:])
+
+
+def trials() -> Trials:
+    """The runs of this session."""
+    found = session.trials = session.trials or Trials()
+    return found
+
+
+def trial_job() -> Job | None:
+    """The job that runs the line, if it is still known."""
+    return engine().jobs.get(session.try_job)
+
+
+def asked_text() -> str:
+    return " ".join(session.try_question.split())
+
+
+def ready(bench: Bench) -> bool:
+    """Whether the line is run without being asked for: the graph is open, or the line was changed or run here."""
+    on = source()
+    return (not on.documents and engine().is_open(on.name)) or bool(bench.history.before) or bool(session.try_job)
+
+
+def waits_for_nothing() -> bool:
+    """Whether a run begins at once, as the graph or the documents are open."""
+    on = source()
+    return engine().is_open(on.name) if not on.documents else trial_job() is not None and trial_job().comparison.ask.source == on
+
+
+def keep_up(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:
+    """Run the line where it is another one than the one that was run, or `pressed` asks for the steps that wait; whether it was tried."""
+    runs, line, text = trials(), bench.line, asked_text()
+    runs.note(trial_job())
+    if line is None or not text:
+        return False
+    what = (repr(line), text, source(), session.try_model)
+    if pressed:
+        runs.whole = what
+    started_for = (*what, runs.whole == what)
+    if started_for == runs.started_for and not pressed and (trial_job() is not None or runs.trouble or runs.waits):
+        return False
+    runs.started_for, runs.trouble = started_for, ""
+    _remember_before(runs, line, bench.held)
+    try:
+        _start(runs, line, known, Question(text), runs.whole == what)
+    except HopscopeError as error:
+        runs.trouble = str(error)
+        del session.try_job
+    return True
+
+
+def _remember_before(runs: Trials, line: Line, held: bool) -> None:
+    """The line before is the last one whose run was seen to its end, or the first one; one that is held stays."""
+    job = trial_job()
+    ran = job is not None and job.comparison.lanes[-1].status == DONE
+    if runs.now is not None and repr(runs.now) != repr(line) and not held and (ran or runs.before is None):
+        runs.before = runs.now
+    runs.now = line
+
+
+def _start(runs: Trials, line: Line, known: Mapping[str, Instance], typed: Question, pressed: bool) -> None:
+    """Start the job of the line and the one before, each as far as it may be run. Raises HopscopeError where it cannot be asked."""
+    on = source()
+    opened: Source = CorpusSource.of(prepared_corpus(on.name)) if on.documents else GraphSource.of(graph())
+    answering = session.try_model
+    ask = engine().ask(opened, known_question(typed.text) or typed, model=answering)
+    whole = pressed or runs.known(line, ask) or engine().at_once(line, opened, answering) == len(line)
+    if answering and not whole:
+        ask = replace(ask, model=False)
+    both = [line] if runs.before is None or repr(runs.before) == repr(line) else [runs.before, line]
+    parts = [_part(runs, one, ask, pressed) for one in both]
+    runs.waits = len(line) - len(parts[-1]) + (answering and not whole and line.operators[-1].stage == "generate")
+    shown = list({repr(part): named(part, known) for part in parts if len(part)}.values())
+    if not len(parts[-1]):
+        del session.try_job
+        return
+    job = engine().compare(ask, shown, waiter=waiter("build"), before=runs.done.get(ask.model))
+    session.try_job = job.key
+    job.wait(QUICK)
+
+
+def _part(runs: Trials, line: Line, ask: Ask, pressed: bool) -> Line:
+    """The operators of a line that are run."""
+    if pressed or runs.known(line, ask):
+        return line
+    return Line(line.operators[: engine().at_once(line, ask.source, ask.model)])
+
+
+def price(line: Line, job: Job | None) -> str:
+    """What of the line waits for Run, and what it costs as far as that is known; empty where nothing waits."""
+    runs = trials()
+    if not runs.waits or runs.now is None or repr(runs.now) != repr(line):
+        return ""
+    lane: Lane | None = job.comparison.lanes[-1] if job is not None else None
+    models, answering = engine().models, session.try_model
+    waiting = [one for one in line if asks(one, models, answering)]
+    if not waiting:
+        return "Its graph is not built yet: Run builds it first where that takes no language model."
+    first = waiting[0]
+    title = title_of(first)
+    whom = "a program of your own" if not all(one.remembered for one in first.parts()) else _model_title(first)
+    prompt = _prompt_tokens(lane) if first.stage == "generate" else None
+    known = [f"a prompt of about {many(prompt, 'token')}"] if prompt else []
+    known += _last_time(runs, first)
+    more = f"; {many(len(waiting) - 1, 'more step')} after it" if len(waiting) > 1 else ""
+    return f"{title} asks {whom}{': ' + ', '.join(known) if known else ''}{more}."
+
+
+def _model_title(operator: Operator) -> str:
+    """The title of the language model that an operator asks, where one is named."""
+    models = engine().models
+    for name in used(operator):
+        try:
+            if models.is_chat(name):
+                return models.title(name)
+        except HopscopeError:
+            continue
+    return "a language model"
+
+
+def _prompt_tokens(lane: Lane | None) -> int | None:
+    return prompt_dict(lane.state)["prompt_tokens"] if lane is not None else None
+
+
+def _last_time(runs: Trials, operator: Operator) -> list[str]:
+    """What the same operator cost when it was run last here."""
+    lanes = [lane for done in runs.done.values() for lane in done.lanes]
+    steps = [step for lane in lanes for step in lane.state.trace if step.operator == type(operator).__name__ and step.usage.calls]
+    if not steps:
+        return ["what it takes here is known once it has run"]
+    usage = steps[-1].usage
+    return [f"last time {many(usage.tokens_in + usage.tokens_out, 'token')} in {steps[-1].seconds + steps[-1].saved:.1f} s"]
+
+
+def say_trouble() -> None:
+    """Why the question could not be asked."""
+    if trials().trouble:
+        st.error(plain(trials().trouble))

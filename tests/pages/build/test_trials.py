@@ -1,0 +1,110 @@
+"""A line runs as it is changed: the steps before the change are not run again, what costs waits, and before is beside now."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.graph.building.build import build
+from core.sources import GraphSource
+from pages.parts.build.change import change_data
+from pages.parts.shared.session import engine
+from tests.pages.build.test_build import PAGE, bench, button, hear, idle, own  # noqa: F401
+
+# The paths of one hop from One end at Ann, Bob and Comedy.
+TRIPLES = [("One", "directed_by", "Ann"), ("One", "starred_actors", "Bob"), ("One", "has_genre", "Comedy"), ("Two", "directed_by", "Ann")]
+LINE = "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(model='bm25', keep=1) >> Answer()"
+
+
+@pytest.fixture
+def at(own):  # noqa: F811
+    """Build with a line of four steps and a question to a graph of one film, as it is run for the first time."""
+    build(TRIPLES, own / "graphs" / "films", "films", "both")
+    page = AppTest.from_file(PAGE, default_timeout=60)
+    page.session_state.source = GraphSource("films")
+    page.query_params["line"] = LINE
+    page.run()
+    idle(page.text_input(key="try_question").set_value("who directed [One]").run())
+    return idle(button(page, "try_run").click().run())
+
+
+def comparison(at):
+    return engine().jobs.get(at.session_state["try_job"]).comparison
+
+
+def lines(at):
+    return [repr(lane.instance.line) for lane in comparison(at).lanes]
+
+
+def change(at):
+    runs = at.session_state["trials"]
+    return change_data(comparison(at), runs.before, runs.now)
+
+
+def test_the_first_run_has_no_before(at):
+    assert not at.exception and lines(at) == [LINE]
+    assert not change(at)["both"] and change(at)["what"] == ""
+
+
+def test_a_change_runs_at_once_and_keeps_the_steps_before_it(at):
+    hear(at, {"do": "set", "key": 3, "name": "keep", "value": 2})
+    assert lines(at) == [LINE, LINE.replace("keep=1", "keep=2")]
+    old, new = comparison(at).lanes
+    assert old.taken and new.run.reused[:2] == [0, 1]  # the neighbourhood and the paths
+    drawn = change(at)
+    assert drawn["what"] == "Rank: keep 1 → 2" and drawn["counts"] == {"came": 1, "went": 0, "stayed": 1, "passed": 0}
+    assert [row["turn"] for row in drawn["rows"]] == ["came", "stayed"]
+    assert {edge["turn"] for edge in drawn["picture"]["edges"]} == {"came", "stayed"}
+
+
+def test_the_line_before_is_that_of_the_last_change_unless_it_is_held(at):
+    hear(at, {"do": "set", "key": 3, "name": "keep", "value": 2})
+    hear(at, {"do": "set", "key": 3, "name": "keep", "value": 3})
+    assert lines(at) == [LINE.replace("keep=1", "keep=2"), LINE.replace("keep=1", "keep=3")]
+    hear(at, {"do": "hold", "on": True})
+    hear(at, {"do": "set", "key": 3, "name": "keep", "value": 9})
+    assert lines(at) == [LINE.replace("keep=1", "keep=2"), LINE.replace("keep=1", "keep=9")]
+    hear(at, {"do": "undo"}, {"do": "undo"})
+    assert lines(at) == [LINE.replace("keep=1", "keep=2")]  # the line that is held itself
+
+
+def test_undoing_says_what_undoing_did(at):
+    hear(at, {"do": "set", "key": 3, "name": "keep", "value": 3})
+    hear(at, {"do": "undo"})
+    assert change(at)["what"] == "Rank: keep 3 → 1" and change(at)["counts"]["went"] == 2
+    assert all(lane.taken for lane in comparison(at).lanes)
+
+
+def test_a_line_that_lacks_something_leaves_what_was_run(at):
+    job = at.session_state["try_job"]
+    hear(at, {"do": "remove", "key": 1})
+    assert at.session_state["try_job"] == job and not at.error
+
+
+def test_another_question_is_asked_of_both_lines(at):
+    hear(at, {"do": "set", "key": 3, "name": "keep", "value": 2})
+    idle(at.text_input(key="try_question").set_value("who starred in [Two]").run())
+    assert comparison(at).ask.question.text == "who starred in Two" and len(lines(at)) == 2
+
+
+def test_what_asks_a_language_model_waits_and_says_so(at):
+    hear(at, {"do": "set", "key": 3, "name": "model", "value": "choose"})
+    assert lines(at)[-1] == "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"  # up to what costs
+    from pages.parts.build.trials import Trials  # noqa: F401
+
+    runs = at.session_state["trials"]
+    assert runs.waits == 2 and runs.trouble == ""
+    hear(at, {"do": "set", "key": 3, "name": "model", "value": "bm25"})
+    assert lines(at)[-1] == LINE and at.session_state["trials"].waits == 0
+
+
+def test_a_hostile_name_is_data(own):  # noqa: F811
+    """What is drawn is set as text in the browser; here it is not changed."""
+    build([("One", "r", "<script>alert(1)</script>")], own / "graphs" / "bad", "bad", "both")
+    page = AppTest.from_file(PAGE, default_timeout=60)
+    page.session_state.source = GraphSource("bad")
+    page.query_params["line"] = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+    page.run()
+    idle(page.text_input(key="try_question").set_value("what of [One]").run())
+    idle(button(page, "try_run").click().run())
+    assert "<script>" in change(page)["rows"][0]["text"] and bench(page).line is not None
