@@ -39,7 +39,7 @@ def builds(corpus: Corpus) -> None:
                 st.caption(
                     "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is whole."
                 )
-            look(graph)
+            look(corpus, one, graph)
 
 
 def card(corpus: Corpus, one: Build) -> bool:

@@ -7,32 +7,42 @@ from collections import Counter
 import numpy as np
 import streamlit as st
 
+from core.builds import Build
+from core.corpus import Corpus
 from core.graph.names.lookup import names
 from core.graph.store import Graph
 from core.graph.texts import n_chunks
 from pages.parts.shared.session_state import Session, session
+from pages.parts.texts.beside import beside_another
 from pages.parts.texts.communities import communities
 from pages.parts.texts.entity import entity
 from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.finding import found
+from pages.parts.texts.growing import chunk_by_chunk
 from pages.parts.texts.paging import page_of, pager
-from pages.parts.texts.walking import COMMUNITIES, ENTITIES, is_tree, levels, of_chunks, things, trail
+from pages.parts.texts.walking import BESIDE, CHUNKS, COMMUNITIES, ENTITIES, is_tree, levels, of_chunks, things, trail
 
 ROWS = 50
 EVERY = "every type"
 SEARCHED, NEAR = 200, 55  # names that a search brings at most, and how near they are at least, of 100
 
 
-def look(graph: Graph) -> None:
-    """Draw an entity where one was chosen, else the table of all; or the communities, where the graph has any."""
+def look(corpus: Corpus, build: Build, graph: Graph) -> None:
+    """Draw an entity where one was chosen, else the table of all; or the communities, where the graph has any; or what one chunk added; or
+    another graph of the same texts beside it."""
     if not graph.n_nodes:
         st.info("Nothing was found in these texts from which a graph could be made.", icon=":material/hub:")
         return
-    one = session.texts_view != COMMUNITIES and bool(trail(graph))
+    one = session.texts_view in ("", ENTITIES) and bool(trail(graph))
     if not one:
         _figures(graph)  # what is looked at closely stands higher without them
-    if _view(graph) == COMMUNITIES:
+    view = _view(graph)
+    if view == COMMUNITIES:
         communities(graph)
+    elif view == CHUNKS:
+        chunk_by_chunk(graph)
+    elif view == BESIDE:
+        beside_another(corpus, build, graph)
     elif one:
         entity(graph, trail(graph)[-1])
     else:
@@ -40,15 +50,15 @@ def look(graph: Graph) -> None:
 
 
 def _view(graph: Graph) -> str:
-    """Whether entities or communities are looked at."""
+    """What is looked at: entities, communities, one chunk, or another graph."""
     table = graph.columns.communities
-    if table is None or not len(table):
-        return ENTITIES
-    if not session.texts_view:
+    views = [ENTITIES, COMMUNITIES] if table is not None and len(table) else [ENTITIES]
+    views += [BESIDE] if of_chunks(graph) else [CHUNKS, BESIDE]
+    if session.texts_view not in views:
         session.texts_view = ENTITIES
     return st.segmented_control(
         "What is looked at",
-        (ENTITIES, COMMUNITIES),
+        views,
         key=Session.texts_view.name,
         required=True,
         persist_state="session",

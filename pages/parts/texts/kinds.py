@@ -81,13 +81,14 @@ def chosen_build(corpus: Corpus) -> Build:
 
 
 def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) -> None:
-    """Where other texts were chosen, or the page was loaded anew, begin with a graph that is being built, else one that is there."""
+    """Where other texts were chosen, or the page was loaded anew, begin with a graph that is being built, else with the first of those that
+    are there: those built here come before those that only ship."""
     if session.texts_begun == corpus.name and session.texts_kind in offered:
         return
     session.texts_begun = corpus.name
     session.texts_kind = built[0].graph if built and session.texts_kind not in {one.graph for one in built} else session.texts_kind or "tkg"
     for kind, some in offered.items():
-        ready = [one.id for one in some if one in built]
+        ready = [one.id for one in built if one in some]
         if ready and Session.texts_build[kind].value not in ready:
             Session.texts_build[kind].value = ready[0]
     for one in (one for some in offered.values() for one in some if being_built(corpus, one)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterable
 
 import streamlit as st
 
@@ -15,21 +16,21 @@ FAINT = "opacity:.78"
 LONGEST = 6000  # characters of a passage that are shown
 
 
-def passage(chunks: Table, row: int, name: str = "") -> None:
-    """A chunk in a frame: its document and place, and its text with `name` marked and the other sentences paler."""
+def passage(chunks: Table, row: int, *names: str) -> None:
+    """A chunk in a frame: its document and place, and its text with the `names` marked and the other sentences paler."""
     with st.container(border=True):
-        st.html(f"{_head(chunks, row)}<div>{marked(chunks.text('text', row), name)}</div>")
+        st.html(f"{_head(chunks, row)}<div>{marked(chunks.text('text', row), *names)}</div>")
 
 
-def marked(text: str, name: str = "") -> str:
-    """The text as HTML, `name` marked wherever it stands; sentences without it are paler where others have it.
+def marked(text: str, *names: str) -> str:
+    """The text as HTML, the `names` marked wherever they stand; sentences without any are paler where others have one.
 
     >>> from pages.parts.texts.passage import marked
     >>> "<mark" in marked("One <b> two.", "<B>"), "&lt;b&gt;" in marked("One <b> two.", "<B>")
     (True, True)
     """
     cut = text[:LONGEST]
-    found = [match.span() for match in pattern(name).finditer(cut)] if name.strip() else []
+    found = _disjoint(match.span() for name in names if name.strip() for match in pattern(name).finditer(cut))
     spans = list(sentences(cut)) if found else [(0, len(cut))]
     parts, at = [], 0
     for start, end in [*spans, (len(cut), len(cut))]:
@@ -40,6 +41,15 @@ def marked(text: str, name: str = "") -> str:
         at = end
     more = f" … <i>{len(text) - LONGEST:,} characters more</i>" if len(text) > LONGEST else ""
     return re.sub(r"\n\s*\n", "<br><br>", "".join(parts)) + more
+
+
+def _disjoint(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans that overlap with none before them, of those that begin together the longest, in the order of the text."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if not found or start >= found[-1][1]:
+            found.append((start, end))
+    return found
 
 
 def pattern(name: str) -> re.Pattern[str]:

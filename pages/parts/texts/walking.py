@@ -8,7 +8,7 @@ from core.graph.texts import leaves
 from pages.parts.shared.session_state import session
 from pages.parts.texts.passage import where
 
-ENTITIES, COMMUNITIES = "Entities", "Communities"
+ENTITIES, COMMUNITIES, CHUNKS, BESIDE = "Entities", "Communities", "Chunk by chunk", "Beside another graph"  # ways to look at a graph
 LONGEST = 40  # characters of a name on a button
 
 

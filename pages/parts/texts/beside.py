@@ -1,0 +1,167 @@
+"""Two graphs of the same texts side by side: what only one has, names that may mean the same, and the questions that turn on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from core.builds import Build, status
+from core.builds.shipped import builds_of
+from core.corpus import Corpus
+from core.errors import HopscopeError
+from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.starting import evaluate
+from core.graph.difference import GraphDifference, Missing, graph_difference
+from core.graph.store import Graph
+from core.instances.catalogue import Instance, named
+from core.operators.base import Line
+from core.operators.texts.built import BuiltGraph
+from core.runtime.jobs import Job
+from core.sources import CorpusSource
+from pages.parts.evaluate.asked import usual_sets
+from pages.parts.methods.groups import is_heading, options
+from pages.parts.shared.session import engine, instances, store
+from pages.parts.shared.session_state import Session
+from pages.parts.shared.text import many, plain
+from pages.parts.texts.chosen import awaited
+from pages.parts.texts.walking import of_chunks
+
+LISTED, ALIKE = 200, 100  # entities, and pairs of names, that are listed
+
+
+def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
+    """Draw the choice of another graph of these texts, and what sets the two apart."""
+    others = {other.id: other for other in builds_of(corpus).values() if other.id != one.id and status(corpus, other).serves}
+    if not others:
+        st.info("There is no other graph of these texts yet. Build one above, and it can be looked at beside this one.")
+        return
+    chosen = Session.texts_other[corpus.name]
+    if chosen.value not in others:
+        chosen.value = next((id for id, other in others.items() if other.extractor != one.extractor), next(iter(others)))
+    other = others[
+        st.selectbox(
+            "Beside", list(others), key=chosen.name, persist_state="session", format_func=lambda id: plain(others[id].title), width=560
+        )
+    ]
+    try:
+        second = engine().environment.built(corpus, other.id)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return
+    if of_chunks(graph) or of_chunks(second):
+        st.info("The nodes of a passage graph or a tree are chunks and summaries, so there are no entities to hold against each other.")
+    else:
+        found = _difference(graph, second)
+        if found is not None:
+            _figures(found, one, other)
+            _lists(found, graph, second, one, other)
+    _questions(corpus, one, other)
+
+
+def _difference(first: Graph, second: Graph) -> GraphDifference | None:
+    """What sets the graphs apart; the page waits for it. None where it could not be found out, which is said."""
+    job: Job = awaited(
+        f"beside-{first.digest}-{second.digest}", lambda job: graph_difference(first, second), "Comparing the graphs", again=False
+    )
+    if job.error or job.result is None:
+        st.error(plain(job.error or "Comparing the graphs was cancelled."))
+        return None
+    return job.result
+
+
+def _figures(found: GraphDifference, one: Build, other: Build) -> None:
+    columns = st.columns(3, gap="medium")
+    for column, title, nodes, links in zip(
+        columns,
+        ("In both", f"Only in “{one.title}”", f"Only in “{other.title}”"),
+        (found.nodes, len(found.first.nodes), len(found.second.nodes)),
+        (found.links, found.first.links, found.second.links),
+    ):
+        with column, st.container(border=True, height="stretch"):
+            st.markdown(f"**{plain(title)}**")
+            st.write(f"{many(nodes, 'entity', 'entities')}, {many(links, 'linked pair')}")
+            missing = {columns[1]: found.first, columns[2]: found.second}.get(column)
+            if missing is not None and missing.links:
+                st.caption(f"{missing.between:,} of these pairs join entities that both have.")
+
+
+def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, other: Build) -> None:
+    if found.alike:
+        st.markdown(f"**Perhaps the same, under two names**  ·  {len(found.alike):,}")
+        pairs = found.alike[:ALIKE]
+        rows = {
+            plain(one.title): first.names([a for a, _, _ in pairs]),
+            plain(other.title) + " ": second.names([b for _, b, _ in pairs]),
+            "Alike": [score for *_, score in pairs],
+        }
+        st.dataframe(rows, hide_index=True, height=min(280, 38 + 35 * len(pairs)), column_config={"Alike": _alike()})
+    if not (len(found.first.nodes) or len(found.second.nodes) or found.first.links or found.second.links):
+        st.info("Both have the same entities and the same links between them. They may differ in descriptions, keywords and communities.")
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _alone(first, found.first, one)
+    with right:
+        _alone(second, found.second, other)
+    st.caption("Compared by name, in which case, accents and punctuation at the ends do not count.")
+
+
+def _alike() -> object:
+    return st.column_config.NumberColumn(width=80, help="How much of the letters agree, of 100, whatever the order of the words")
+
+
+def _alone(graph: Graph, missing: Missing, build: Build) -> None:
+    nodes = missing.nodes[:LISTED]
+    st.markdown(f"**Only in “{plain(build.title)}”**  ·  {len(missing.nodes):,}")
+    if not len(nodes):
+        st.caption("None.")
+        return
+    rows = {"Entity": graph.names(nodes), "Relations": np.asarray(graph.degrees(nodes)).tolist()}
+    st.dataframe(rows, hide_index=True, height=min(360, 38 + 35 * len(nodes)), column_config={"Relations": {"width": 90}})
+    if len(missing.nodes) > LISTED:
+        st.caption(f"The {LISTED} with the most relations.")
+
+
+def _questions(corpus: Corpus, one: Build, other: Build) -> None:
+    """One method on both graphs, over questions: those that only one of them answers."""
+    source = CorpusSource(corpus.name)
+    known = {key: row for key, row in instances().items() if row.documents and _on_one_graph(row, one, other)}
+    st.markdown("**Which questions turn on the difference?**")
+    if not source.sets or not known:
+        st.caption("These texts have no questions yet." if not source.sets else "No method of the catalogue runs on either kind of graph.")
+        return
+    labels = {key: text for key, text in options(known).items() if not is_heading(key)}
+    with st.container(border=True, horizontal=True, vertical_alignment="bottom"):
+        method = st.selectbox("Method on both graphs", list(labels), format_func=labels.__getitem__, key="beside_method", width=320)
+        usual = list(source.sets).index(usual_sets(source.sets)[0])
+        questions = st.selectbox("Questions", list(source.sets), usual, format_func=source.sets.__getitem__, key="beside_set", width=320)
+        size = st.number_input("How many", 1, 10_000, 40, key="beside_size", width=110)
+        if st.button("Ask them on both", key="beside-go", type="primary", icon=":material/play_arrow:"):
+            _begin([_on_build(known[method], build) for build in (one, other)], questions, int(size))
+    st.caption(
+        "Evaluates the method on each graph and opens it on Evaluate, where “From one method to another” lists the questions won and lost."
+    )
+
+
+def _on_one_graph(row: Instance, *builds: Build) -> bool:
+    """Whether a method begins on a graph of the kind of one of these builds."""
+    first = row.line.operators[0]
+    return isinstance(first, BuiltGraph) and first.build in {build.graph for build in builds} | {build.id for build in builds}
+
+
+def _on_build(row: Instance, build: Build) -> Instance:
+    """The method on the graph of this build."""
+    first, *others = row.line.operators
+    return named(Line((replace(first, build=build.id), *others)), instances())  # type: ignore[type-var]  # operators are dataclasses
+
+
+def _begin(rows: list[Instance], questions: str, size: int) -> None:
+    try:
+        with st.spinner("Opening what is asked and drawing the questions"):
+            job = evaluate(engine(), store(), make_plan(rows, questions, size, engine().graph, model=False))
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return
+    st.switch_page("pages/evaluate.py", query_params={"run": str(job.number)})

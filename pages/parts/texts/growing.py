@@ -1,0 +1,198 @@
+"""A look into building: one chunk with the names found in it, what merged with earlier ones, and the graph as it grows."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from core.errors import shorten
+from core.graph.algorithms.layout import Place, positions
+from core.graph.algorithms.neighbourhood import induced
+from core.graph.growth import ChunkAdds, Growth
+from core.graph.store import Graph
+from core.graph.texts import chunk_lists, n_chunks, relation_names
+from pages.parts.shared.session_state import Session
+from pages.parts.shared.text import many, plain
+from pages.parts.texts.passage import passage
+from pages.parts.texts.walking import go as go_to
+from pages.parts.texts.walking import short
+
+DRAWN, FRAMES, NAMED = 60, 60, 14  # entities on the picture, moments of it, and entities whose names are on it
+BUTTONS, LISTED = 24, 30  # entities and relations of a chunk that are listed
+OLD, FRESH, HERE = "#9aa7b4", "#2f6f9f", "#d9822b"
+
+
+def chunk_by_chunk(graph: Graph) -> None:
+    """Draw one chunk and what it adds, and below it the graph growing."""
+    growth: Growth = graph.derived.once("growth of", "chunks", lambda: Growth(graph))
+    total, number = n_chunks(graph), Session.texts_chunk[graph.digest]
+    if not total:
+        st.caption("This graph does not know which chunk says what.")
+        return
+    number.value = min(max(1, number.value), total)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.number_input("Chunk", 1, total, key=number.name, persist_state="session", width=150)
+        st.caption(f"of {total:,}, in the order in which they are read", width="content")
+    row = number.value - 1
+    adds = growth.adds(row)
+    left, right = st.columns(2, gap="large")
+    with left:
+        passage(graph.columns.chunks, row, *graph.names([*adds.fresh, *adds.known]))
+        st.caption("Marked: the names that the texts spell as the graph does.")
+    with right:
+        _entities(graph, "New with this chunk", adds.fresh, "No new entity.")
+        _entities(graph, "Merged with an entity that was there", adds.known, "Nothing that was there before.")
+        _relations(graph, adds)
+    _growing(graph, growth, row)
+
+
+def _entities(graph: Graph, title: str, nodes: np.ndarray, none: str) -> None:
+    st.markdown(f"**{title}**  ·  {len(nodes):,}")
+    if not len(nodes):
+        st.caption(none)
+        return
+    with st.container(horizontal=True, gap="small"):
+        for node, chunks in zip(nodes[:BUTTONS].tolist(), chunk_lists(graph, "nodes", nodes[:BUTTONS])):
+            help_text = f"In {many(len(chunks), 'chunk')}, first in chunk {chunks[0] + 1:,}." if chunks else None
+            name = plain(short(graph.node_name(node)))
+            st.button(name, key=f"texts-adds-{node}", type="tertiary", on_click=go_to, args=(graph, node), help=help_text)
+    if len(nodes) > BUTTONS:
+        st.caption(f"and {len(nodes) - BUTTONS:,} more")
+
+
+def _relations(graph: Graph, adds: ChunkAdds) -> None:
+    fresh, known = adds.fresh_edges, adds.known_edges
+    st.markdown(f"**Relations said here**  ·  {len(fresh):,} new, {len(known):,} said before")
+    edges = np.concatenate([fresh, known])[:LISTED]
+    if not len(edges):
+        st.caption("None.")
+        return
+    said = ["new"] * min(len(fresh), LISTED) + ["before"] * max(0, len(edges) - len(fresh))
+    heads, _, tails = graph.triples(edges)
+    rows = {"Said": said, "From": graph.names(heads), "Relation": relation_names(graph, edges), "To": graph.names(tails)}
+    rows = {name: [shorten(text, 80) for text in texts] for name, texts in rows.items() if any(texts)}
+    st.dataframe(
+        rows, hide_index=True, height=min(240, 38 + 35 * len(edges)), column_config={"Said": st.column_config.TextColumn(width=70)}
+    )
+    if len(fresh) + len(known) > LISTED:
+        st.caption(f"The first {LISTED} of {len(fresh) + len(known):,}.")
+
+
+def _growing(graph: Graph, growth: Growth, row: int) -> None:
+    """The entities with the most relations as they come in, and how many of all there are, chunk by chunk."""
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown("**The graph growing**")
+        st.plotly_chart(growing_figure(graph, growth, row), key="texts-growing", config={"displayModeBar": False})
+        st.caption(f"The {min(DRAWN, graph.n_nodes):,} entities with the most relations. Orange: named in this chunk.")
+    with right:
+        st.markdown("**Entities and relations so far**")
+        st.plotly_chart(sizes_figure(growth, row), key="texts-sizes", config={"displayModeBar": False})
+        st.caption("A curve that flattens shows that later chunks speak of what is known: names merge.")
+
+
+def sizes_figure(growth: Growth, row: int) -> go.Figure:
+    """How many entities and relations there are after each chunk, with a line at the one in `row`."""
+    at = np.arange(1, len(growth.nodes) + 1)
+    figure = go.Figure(
+        [
+            go.Scatter(x=at, y=growth.nodes, name="entities", line={"color": FRESH}),
+            go.Scatter(x=at, y=growth.edges, name="relations", line={"color": HERE}),
+        ]
+    )
+    figure.add_vline(x=row + 1, line={"color": OLD, "dash": "dot"})
+    figure.update_layout(
+        height=330,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        xaxis={"title": "chunk"},
+        yaxis={"rangemode": "tozero"},
+        legend={"orientation": "h", "y": 1.12},
+    )
+    return figure
+
+
+def growing_figure(graph: Graph, growth: Growth, row: int) -> go.Figure:
+    """The entities with the most relations on one layout, at the chunk in `row`, with a button that plays all chunks from the first."""
+    nodes = np.argsort(-graph.degrees(np.arange(graph.n_nodes)), kind="stable")[:DRAWN]
+    edges = induced(graph, np.sort(nodes))
+    heads, _, tails = graph.triples(edges)
+    pairs = list(zip(heads.tolist(), tails.tolist()))
+    places = positions(nodes.tolist(), pairs)
+    rows = sorted({*np.linspace(0, len(growth.nodes) - 1, min(FRAMES, len(growth.nodes))).astype(int).tolist(), row})
+    traces = {at: _moment(graph, growth, at, nodes, edges, pairs, places) for at in rows}
+    figure = go.Figure(traces[row], frames=[go.Frame(data=data, name=str(at + 1)) for at, data in traces.items()])
+    hidden = {"visible": False, "range": [-0.05, 1.05]}
+    play = {"frame": {"duration": 350, "redraw": True}, "transition": {"duration": 0}, "fromcurrent": False}
+    stop = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}
+    buttons = [
+        {"label": "▶ Play", "method": "animate", "args": [[str(at + 1) for at in rows], play]},
+        {"label": "❚❚", "method": "animate", "args": [[None], stop]},
+    ]
+    steps = [{"label": str(at + 1), "method": "animate", "args": [[str(at + 1)], stop]} for at in rows]
+    figure.update_layout(
+        height=330,
+        margin={"l": 4, "r": 4, "t": 4, "b": 4},
+        showlegend=False,
+        xaxis=hidden,
+        yaxis=hidden,
+        updatemenus=[
+            {
+                "type": "buttons",
+                "direction": "left",
+                "x": 0,
+                "y": -0.02,
+                "xanchor": "left",
+                "yanchor": "top",
+                "showactive": False,
+                "bgcolor": "rgba(0,0,0,0)",
+                "bordercolor": OLD,
+                "buttons": buttons,
+            }
+        ],
+        sliders=[
+            {
+                "active": rows.index(row),
+                "x": 0.3,
+                "len": 0.7,
+                "y": 0,
+                "currentvalue": {"prefix": "chunk ", "xanchor": "right"},
+                "steps": steps,
+            }
+        ],
+    )
+    return figure
+
+
+def _moment(graph: Graph, growth: Growth, row: int, nodes: np.ndarray, edges: np.ndarray, pairs: list, places: dict[int, Place]) -> list:
+    """The traces after the chunk in `row`: relations, and entities, those of the chunk in orange."""
+    first = growth.first("nodes")[nodes]
+    adds = growth.adds(row)
+    here = np.isin(nodes, np.concatenate([adds.fresh, adds.known]))
+    there = growth.first("edges")[edges] <= row
+    lines_x, lines_y = list[float | None](), list[float | None]()
+    for (head, tail), shown in zip(pairs, there):
+        if shown:
+            lines_x += [places[head][0], places[tail][0], None]
+            lines_y += [places[head][1], places[tail][1], None]
+    shown = [at for at in range(len(nodes)) if first[at] <= row]
+    names = [_label(graph.node_name(int(nodes[at]))) for at in shown]
+    return [
+        go.Scatter(x=lines_x, y=lines_y, mode="lines", line={"color": OLD, "width": 0.8}, hoverinfo="skip"),
+        go.Scatter(
+            x=[places[int(nodes[at])][0] for at in shown],
+            y=[places[int(nodes[at])][1] for at in shown],
+            mode="markers+text",
+            text=[name if at < NAMED or here[at] else "" for at, name in zip(shown, names)],
+            textposition="top center",
+            textfont={"size": 11},
+            hovertext=names,
+            hoverinfo="text",
+            marker={"size": [13 if here[at] else 8 for at in shown], "color": [HERE if here[at] else FRESH for at in shown]},
+        ),
+    ]
+
+
+def _label(name: str) -> str:
+    """A name for a chart: short, and without the tags that plotly would read."""
+    return shorten(name, 28).replace("&", "&amp;").replace("<", "&lt;")

@@ -1,0 +1,67 @@
+"""Chunk by chunk, and two graphs of the same texts side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.builds import build, find, open_graph
+from core.graph.growth import Growth
+from pages.parts.shared.session import engine
+from pages.parts.texts.beside import _on_build
+from pages.parts.texts.growing import growing_figure, sizes_figure
+from pages.parts.texts.walking import BESIDE, CHUNKS
+from tests.core.operators.texts.kit import story
+from tests.pages.texts.texts_kit import html, opened, texts, until
+
+
+def make_graph(corpus, name: str):
+    build(corpus, find(name), engine().models)
+    return open_graph(corpus, name)
+
+
+def test_a_chunk_shows_what_it_adds_and_what_merged(small):
+    make_graph(small, "tkg-noun-phrases")
+    at = opened(texts_view=CHUNKS)
+    assert not at.exception
+    assert "New with this chunk**  ·  5" in texts(at) or "New with this chunk" in texts(at)
+    assert "Nothing that was there before." in texts(at) and "<mark" in html(at)
+    at.number_input[0].set_value(2).run()
+    merged = texts(at)
+    assert not at.exception and "Merged with an entity that was there" in merged
+    names = {one.label for one in at.button}
+    assert {"Olof Lind", "Turku"} <= names
+    next(one for one in at.button if one.label == "Olof Lind").click().run()
+    assert "Olof Lind" in [one.value for one in at.subheader]  # the click leads to the entity
+
+
+def test_two_graphs_are_held_against_each_other(small):
+    make_graph(small, "tkg-noun-phrases")
+    at = opened(texts_view=BESIDE)
+    assert "There is no other graph of these texts yet." in " ".join(one.value for one in at.info)
+    make_graph(small, "kg-noun-phrases")
+    at = opened(texts_view=BESIDE)
+    until(at, lambda: "In both" in texts(at))
+    assert "These texts have no questions yet." in texts(at)
+
+
+def test_the_method_stands_on_the_one_graph_or_the_other():
+    from core.instances.catalogue import catalogue
+
+    row = next(one for one in catalogue().values() if one.documents and repr(one.line).startswith("BuiltGraph(build='tkg')"))
+    moved = _on_build(row, find("kg-noun-phrases"))
+    assert repr(moved.line) == repr(row.line).replace("build='tkg'", "build='kg-noun-phrases'", 1)
+
+
+def test_the_figures_count_by_chunk_and_write_names_as_text():
+    """Marley and Scrooge come with the first chunk of four, Cratchit and Fred with the second, Tim with the third."""
+    graph, growth = story(), Growth(story())
+    sizes = sizes_figure(growth, 1)
+    assert [list(trace.y) for trace in sizes.data] == [[2, 4, 5, 5], [1, 3, 4, 4]]
+    figure = growing_figure(graph, growth, 1)
+    assert [frame.name for frame in figure.frames] == ["1", "2", "3", "4"]
+    assert [sorted(frame.data[1].hovertext) for frame in figure.frames][:2] == [
+        ["Marley", "Scrooge"],
+        ["Cratchit", "Fred", "Marley", "Scrooge"],
+    ]
+    orange = np.array(figure.data[1].marker.color) == "#d9822b"
+    assert set(np.array(figure.data[1].hovertext)[orange]) == {"Cratchit", "Fred", "Scrooge"}
