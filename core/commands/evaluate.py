@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
+from core.evaluation.repairs.tried import LineRepairs, start
 from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.recommendation import recommendation
@@ -79,6 +80,11 @@ def add(commands) -> None:
     evaluate.add_argument("--latex", metavar="FILE", help="write the summary as a LaTeX table (booktabs)")
     evaluate.add_argument("--html", metavar="FILE", help="write a report that opens in a browser, without a network")
     evaluate.add_argument(
+        "--repairs",
+        action="store_true",
+        help="try changes of one step on the questions that each instance loses, without a language model, and say what they bring back",
+    )
+    evaluate.add_argument(
         "--vary",
         metavar="OPERATOR.PARAMETER=V,V",
         help="run each instance once for every value of one parameter, wherever the operator occurs in it; an operator of builds is "
@@ -108,25 +114,31 @@ def run(options) -> int:
     plan = _plan(options, engine)
     warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
     job = evaluate(engine, store, plan, options.again, workers_of(options))
+    repairs: tuple[LineRepairs, ...] = ()
     try:
         finish(job)
+        if options.repairs:
+            repairs = finish(start(engine, store, store.run(job.number)))
     finally:  # after Ctrl-C too
         summary = Summary(store.run(job.number), store.rows(job.number))
         if summary.rows:
-            _report(summary, files, more, options.json)
+            _report(summary, files, more, options.json, repairs)
     return OK if all(summary.counts(instance)["scored"] for instance in summary.instances) else FAILED
 
 
-def _report(summary: Summary, files: dict[Path, Callable], more: list[str], as_json: bool) -> None:
+def _report(summary: Summary, files: dict[Path, Callable], more: list[str], as_json: bool, repairs: Sequence[LineRepairs]) -> None:
     """Write the files and print the figures."""
     _write(files, summary)
     if as_json:
         advice = recommendation(summary)
         data = summary_dict(summary, list(dict.fromkeys([*summary.reported, *more])))
         said = {"recommendation": advice and dataclasses.asdict(advice), "steps": [dataclasses.asdict(one) for one in worth(summary)]}
+        said |= {"repairs": [dataclasses.asdict(one) for one in repairs]} if repairs else {}
         print(json.dumps(data | said, ensure_ascii=False, indent=2))
     else:
         _print(summary, more)
+        for one in repairs:
+            _print_repairs(one)
 
 
 def _plan(options, engine):
@@ -214,6 +226,13 @@ def _print(summary, more: list[str]) -> None:
         print(f"{one.words}, {counted(one.test.metric)}: {interval(one.test)}, {rest}")
     if (advice := recommendation(summary)) is not None:
         print("\n".join(["", advice.headline, *advice.details]))
+
+
+def _print_repairs(one: LineRepairs) -> None:
+    """What a line loses, and the changes that bring some of it back, each with the line to name in `--instances`."""
+    first, *rest = one.sentences(one.instance)
+    helpful = [f"  {one.brings(attempt)}: {attempt.spec}" for attempt in one.attempts if attempt.back]
+    print("\n".join(["", first, *(helpful or rest)]))
 
 
 def _cells(figures, shown) -> list[str]:

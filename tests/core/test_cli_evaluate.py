@@ -54,6 +54,19 @@ def test_a_table_and_files(told, tmp_path):
     assert r"\begin{tabular}" in (tmp_path / "t.tex").read_text()
 
 
+def test_changes_are_tried_on_what_each_instance_loses(told, tmp_path):
+    """Asked for its genre, One has Drama; the director is ranked second, and the graph reader follows the first path whatever is kept."""
+    file = tmp_path / "lost.txt"
+    file.write_text("what genre has [One]\tDrama\nwhat genre has One [One]\tAnn\n", "utf-8")
+    line = "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25', keep=1)"
+    code, out, _ = told("--no-llm", "--repairs", set=str(file), instances=line)
+    assert (
+        code == OK and f"Of 2 questions {line} loses 1: ranked too low 1." in out and "of one step brought none of them back, tried." in out
+    )
+    found = json.loads(told("--no-llm", "--repairs", "--json", set=str(file), instances=line)[1])["repairs"]
+    assert [(one["lost"], one["within"]) for one in found] == [(1, 1)] and all(not one["back"] for one in found[0]["attempts"])
+
+
 def test_what_does_not_fit_is_told_before_anything_is_run(told):
     _, out, err = told("--no-llm", "--json")
     where = json.loads(out)["graphs"][0]

@@ -62,11 +62,11 @@ def best(
     `check` raises.
     """
     most: Repair | None = None
-    until = time.monotonic() + seconds
+    end = time.monotonic() + seconds
     for number, change in enumerate(found):
-        if number == MOST_TRIED or time.monotonic() >= until:
+        if number == MOST_TRIED or time.monotonic() >= end:
             break
-        brought = attempt(change, _until(check, until))
+        brought = attempt(change, until(check, end))
         if brought is not None and brought.right > (most.right if most else least):
             most = brought
         if most is not None and most.right == most.of:
@@ -96,10 +96,12 @@ class _TooLong(Exception):
     """The time for trying is over."""
 
 
-def _until(check: Callable[[], None], until: float) -> Callable[[], None]:
+def until(check: Callable[[], None], end: float) -> Callable[[], None]:
+    """`check` that ends a run of `ran` as well once it is that late (`time.monotonic()`)."""
+
     def checked() -> None:
         check()
-        if time.monotonic() >= until:
+        if time.monotonic() >= end:
             raise _TooLong()
 
     return checked

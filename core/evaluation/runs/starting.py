@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from core.comparison.run import build_of
 from core.corpus import open_corpus
 from core.errors import BadInput, BadParameter, HopscopeError
-from core.evaluation.runs.plan import Plan
+from core.evaluation.runs.opening import planned
+from core.evaluation.runs.plan import Plan, key
 from core.evaluation.runs.row import asking
 from core.evaluation.runs.runner import Evaluation
-from core.evaluation.runs.store import Store
+from core.evaluation.runs.store import Run, Store
+from core.instances.catalogue import Instance
 from core.prompts import digest
 from core.runtime.cluster import Workers
 from core.runtime.jobs import Job
@@ -40,6 +43,17 @@ def begun(engine, store: Store, plan: Plan, again: bool = False, workers: Worker
     StoreError."""
     run = store.begin(plan.spec(depends(engine, plan)), plan.drawn, again)
     return Evaluation(plan, store, run.id, engine.environment, asking(engine, plan), workers)
+
+
+def beside(engine, store: Store, run: Run, instances: Sequence[Instance]) -> Job:
+    """A job of the engine that runs further instances on the questions of a run, in a run of its own with the rows that are there already,
+    where models, prompts and graphs are still as they were. Raises BadInput, StoreError."""
+    same = planned(store, run)
+    plan = replace(same, instances=(*same.instances, *instances))
+    if key(same.spec(depends(engine, same))) == run.key:
+        begun = store.begin(plan.spec(depends(engine, plan)), plan.drawn)
+        store.take_over(run.id, begun.id, [one.id for one in same.instances])
+    return evaluate(engine, store, plan)
 
 
 def depends(engine, plan: Plan) -> str:

@@ -22,6 +22,8 @@ from pages.parts.evaluate.evaluating import summary
 from pages.parts.evaluate.pairs import can_be_judged, judged_pairs
 from pages.parts.evaluate.questions import question_table
 from pages.parts.evaluate.recommended import advised, recommended
+from pages.parts.evaluate.repairing import repairs
+from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 
 PICTURE = 465  # pixels wide, so that two stand side by side where there is room
@@ -45,10 +47,10 @@ def figures(run: Run) -> None:
     if so_far := results.so_far():
         st.warning(plain(f"Figures of what is done so far; {so_far}."), icon=":material/hourglass_top:")
     recommended(run)
-    names = ["Figures", "What changed", "Pictures", "Paired tests", "Questions", "What the metrics mean"]
+    names = ["Figures", "What changed", "Repairs", "Pictures", "Paired tests", "Questions", "What the metrics mean"]
     names += ["Judged in pairs"] if can_be_judged(results) else []
-    tabs = st.tabs(names, key="part", bind="query-params")  # a reload comes back to the same
-    table, changed, pictures, tests, each, meanings, *judged = tabs
+    tabs = st.tabs(names, key=Session.evaluate_part.name, bind="query-params")  # a reload comes back to the same
+    table, changed, mended, pictures, tests, each, meanings, *judged = tabs
     for tab in judged:
         if tab.open:  # first, as nobody looks at the others meanwhile
             with tab:
@@ -58,6 +60,9 @@ def figures(run: Run) -> None:
     if changed.open:
         with changed:
             what_changed(results)
+    if mended.open:
+        with mended:
+            repairs(results)
     with pictures:
         _pictures(results)
     with tests:

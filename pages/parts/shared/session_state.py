@@ -205,6 +205,7 @@ class Session:
     evaluate_model: Widget[bool] = Widget(False, "Whether a language model answers; set where sets are judged by its answers alone.")
     evaluate_drawn: Key[tuple[int, float]] = Key((0, 0.0), "Of a working run, the answers that its figures were drawn of, and when.")
     evaluation_open: Made[Comparison] = Made("The comparison of a question of a run, by run, question and lanes.")
+    evaluate_part: Widget[str] = Widget("", "The open tab of a run, in its address as well; set where a new run is begun from one.", "part")
     evaluate_flow: Widget[Any] = Widget(None, "What was pressed in the picture of questions that flow from one method to another.")
     evaluate_band: Key[tuple[Hashable, tuple[str, str]]] = Key(((), ("", "")), "The band that is open, behind its run and two methods.")
     search_last: Key[str] = Key("", "The search for a method that was sent last in this session.")

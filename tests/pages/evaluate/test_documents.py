@@ -14,6 +14,7 @@ from core.evaluation.pairwise.judging import Pairwise, pairs
 from core.evaluation.pairwise.verdicts import CRITERIA, REPLY, SCHEMA, messages
 from core.evaluation.questions.keeping import job_key, usual_name
 from core.evaluation.questions.writing import Written
+from core.evaluation.reports.naming import titles
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
@@ -158,7 +159,8 @@ def test_what_changed_lists_the_questions_of_a_band(run):
     at.session_state["evaluate_band"] = ((run, line, wide), ("retrieved", "right"))
     at.run()
     words = said(at).replace("\\", "")
-    assert "1 question won: not retrieved with Own line 1, all gold passages with Own line 2" in words
-    assert "Why Own line 1 loses them: ranked too low 1." in words and KNOWN.text in words
+    names = titles(store().run(run))
+    assert f"1 question won: not retrieved with {names[line]}, all gold passages with {names[wide]}" in words
+    assert f"Why {names[line]} loses them: ranked too low 1." in words and KNOWN.text in words
     at.selectbox(key=f"flow_to_{run}").set_value(line).run()
     assert not at.exception and "Choose two different methods." in said(at)

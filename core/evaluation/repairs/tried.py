@@ -1,0 +1,244 @@
+"""Changes of one step tried on all the questions that a line of a run loses: how many each brings back."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any
+
+from core.comparison.dear import asks
+from core.comparison.run import LaneRun, Prefixes
+from core.diagnosis.repair import passage_changes, path_changes
+from core.diagnosis.repair.trying import MOST_TRIED, Change, changed_line, ran, until
+from core.errors import BadInput, BadParameter, HopscopeError
+from core.evaluation.metrics.outcome import observe
+from core.evaluation.repairs.lost import LostQuestion, reopened
+from core.evaluation.reports.flow import FAILED, PASSAGES, RIGHT, ending_of, endings, lost_at, measure
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.plan import Drawn
+from core.evaluation.runs.runner import Pace
+from core.evaluation.runs.store import Run, Store
+from core.instances.catalogue import Instance
+from core.operators.base import Line
+from core.operators.text import parse_line
+from core.parameters import values
+from core.runtime.jobs import Job
+
+MAX_SECONDS = 60.0  # of one change on one question
+MAX_ALIKE = 3  # changes of one step that are tried
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A change of one step: the line with it, the change in words, the questions that it brings back (their ids), of how many it was tried
+    on; those that it took too long for, or could not be asked, are not counted."""
+
+    spec: str
+    words: str
+    back: tuple[str, ...]
+    tried: int
+
+
+@dataclass(frozen=True)
+class LineRepairs:
+    """What a line of a run loses, of so many questions by which causes, and the changes that were tried, those that bring most first.
+
+    `within` counts the lost questions that a change of retrieval may bring back: where a language model answers, those whose facts do not
+    come into the prompt, and to bring one back is to bring them there. `note` says why nothing was tried.
+    """
+
+    instance: str
+    of: int
+    lost: int
+    causes: tuple[tuple[str, int], ...] = ()
+    within: int = 0
+    attempts: tuple[Attempt, ...] = ()
+    by_model: bool = False
+    note: str = ""
+
+    def sentences(self, name: str) -> list[str]:
+        """`Of 40 questions No. 12 loses 12: ranked too low 9, never reached 3.`, then what the best change brings."""
+        if not self.lost:
+            return [f"{name} loses none of {self.of:,} question{'s' * (self.of != 1)}."]
+        causes = ", ".join(f"{words} {count:,}" for words, count in self.causes)
+        found = [f"Of {self.of:,} question{'s' * (self.of != 1)} {name} loses {self.lost:,}: {causes}."]
+        if self.note:
+            return [*found, self.note]
+        best = self.attempts[0] if self.attempts else None
+        if best is None:
+            return [*found, "No change of one step is known that may help."]
+        if not best.back:
+            return [*found, f"{len(self.attempts):,} change{'s' * (len(self.attempts) != 1)} of one step brought none of them back, tried."]
+        return [*found, f"{self.brings(best)}."]
+
+    def brings(self, attempt: Attempt) -> str:
+        """`Keep 8 passages: brings 9 of 12 back, tried`."""
+        where = "into the prompt" if self.by_model else "back"
+        left = "" if attempt.tried == self.within else f" on {attempt.tried:,}"
+        return f"{attempt.words}: brings {len(attempt.back):,} of {self.within:,} {where}, tried{left}"
+
+
+@dataclass
+class _Begun:
+    """A line with its lost questions read: what is to be tried on which."""
+
+    known: LineRepairs
+    questions: list[Drawn] = field(default_factory=list)
+    changes: dict[str, Change] = field(default_factory=dict)  # by the text of the changed line
+    back: dict[str, list[str]] = field(default_factory=dict)
+    tried: Counter[str] = field(default_factory=Counter)
+
+    def found(self) -> LineRepairs:
+        """What came of it."""
+        attempts = [Attempt(spec, change.words, tuple(self.back.get(spec, ())), self.tried[spec]) for spec, change in self.changes.items()]
+        return replace(self.known, attempts=tuple(sorted(attempts, key=lambda one: (-len(one.back), _amount(self.changes[one.spec])))))
+
+
+@dataclass(eq=False)
+class RunRepairs:
+    """Reads what every line of a run loses and tries the changes that were proposed for most of its questions, at most six a line. No
+    language model is asked; a line that asks one while it retrieves is left as it is. Calling it with its job gives a result a line."""
+
+    engine: Any
+    store: Store
+    run: Run
+
+    def __call__(self, job: Job) -> tuple[LineRepairs, ...]:
+        """Try them. Raises Cancelled, and BadInput where nothing is known of what is right."""
+        summary = Summary(self.run, self.store.rows(self.run.id))
+        by = measure(summary, summary.instances)
+        if not by:
+            raise BadInput("Of no question of this evaluation is it known what is right, so nothing is known to be lost.")
+        drawn = {one.question.id: one for one in self.store.drawn(self.run.id)}
+        begun = []
+        for spec in self.run.spec["instances"]:
+            job.check()
+            job.tell(f"Reading what is lost: {spec['name']}", None)
+            begun.append(self._read(summary, spec, by, drawn, job.check))
+        self._try(begun, by, job)
+        return tuple(one.found() for one in begun)
+
+    def _read(self, summary: Summary, spec: Mapping[str, Any], by: str, drawn: Mapping[str, Drawn], check: Callable[[], None]) -> _Begun:
+        """What a line loses and by what, and the changes that are proposed most often for it."""
+        ends = endings(summary, spec["id"], by)
+        lost = {question: end for question, end in ends.items() if end not in (RIGHT, FAILED)}
+        by_model = bool(self.run.spec["model"]) and by == summary.defaults.answers[0]
+        known = LineRepairs(spec["id"], len(ends), len(lost), by_model=by_model)
+        causes: Counter[str] = Counter()
+        proposed: Counter[str] = Counter()
+        changes: dict[str, Change] = {}
+        questions = []
+        for question, end in lost.items():
+            check()
+            try:
+                one = reopened(self.engine, self.store, self.run, spec, drawn[question])
+            except HopscopeError as error:
+                return _Begun(replace(known, causes=((f"cannot be opened ({error})", len(lost)),), note="Nothing was tried."))
+            if one is None:
+                continue
+            causes[one.words(end)] += 1
+            if by_model and end == "answer":
+                continue
+            questions.append(drawn[question])
+            for change in self._proposed(one):
+                text = repr(changed_line(one.lane.line, change))
+                changes.setdefault(text, change)
+                proposed[text] += 1
+        known = replace(known, causes=tuple(causes.most_common()), within=len(questions))
+        if note := self._why_not(spec, known):
+            return _Begun(replace(known, note=note))
+        return _Begun(known, questions, _chosen(changes, proposed))
+
+    def _why_not(self, spec: Mapping[str, Any], known: LineRepairs) -> str:
+        """Why no change can be tried; empty where some can."""
+        if known.lost and not known.within:
+            return "All their facts are in the prompt, so no change of what is retrieved can help."
+        if known.lost and any(asks(operator, self.engine.models) for operator in parse_line(spec["line"])):
+            return "It asks a language model while it retrieves, so no change was tried."
+        return ""
+
+    def _proposed(self, lost: LostQuestion) -> Iterator[Change]:
+        """Changes that may help on a question and fit the line."""
+        ask, line = lost.lane.ask, lost.lane.line
+        if ask.source.documents:
+            found = passage_changes.changes(line, lost.losses)
+        else:
+            found = path_changes.changes(ask, line, lost.losses, self.engine.models) if lost.losses else iter(())
+        return (change for change in found if changed_line(line, change) is not None)
+
+    def _try(self, begun: Sequence[_Begun], by: str, job: Job) -> None:
+        """Try each line's changes on its questions: question by question, so that what changed lines have in common is run once, and the
+        lines in turn, so that it is soon known how long they take."""
+        left = {one.known.instance: len(one.questions) * len(one.changes) for one in begun}
+        pace = Pace(sum(left.values()), left)
+        names = {spec["id"]: spec["name"] for spec in self.run.spec["instances"]}
+        for one, drawn in _in_turn(begun):
+            prefixes = Prefixes()
+            for text in one.changes:
+                job.check()
+                job.tell(f"{pace.words()}: {names[one.known.instance]}", pace.done / pace.total)
+                start = time.monotonic()
+                brought = self._brings(drawn, parse_line(text), by, one.known.by_model, prefixes, job.check)
+                pace.add(one.known.instance, time.monotonic() - start, False)
+                one.tried[text] += brought is not None
+                if brought:
+                    one.back.setdefault(text, []).append(drawn.question.id)
+
+    def _brings(self, drawn: Drawn, line: Line, by: str, by_model: bool, prefixes: Prefixes, check: Callable[[], None]) -> bool | None:
+        """Whether a line brings a question back; None where it cannot be asked, or not in time."""
+        try:
+            ask = drawn.open(self.engine).ask(drawn.question, self.run.spec["seed"], model=False)
+        except (HopscopeError, BadParameter):
+            return None
+        documents = ask.source.documents
+        reads = not by_model and by != PASSAGES
+        trial = LaneRun(replace(ask, reader=reads), line, self.engine.environment, prefixes)
+        if not ran(trial, until(check, time.monotonic() + MAX_SECONDS), answer=documents or by_model):
+            return None
+        outcome = observe(trial.graph, trial.state, source=ask.source)
+        return not lost_at(outcome, by) if by_model else ending_of(outcome, by) == RIGHT
+
+
+def _chosen(changes: Mapping[str, Change], proposed: Counter[str]) -> dict[str, Change]:
+    """The changes that were proposed most often, not more than a few of one step."""
+    chosen: dict[str, Change] = {}
+    alike: Counter[tuple[int, type]] = Counter()
+    for text, _ in proposed.most_common():
+        step = changes[text].position, type(changes[text].operator)
+        if alike[step] < MAX_ALIKE and len(chosen) < MOST_TRIED:
+            alike[step] += 1
+            chosen[text] = changes[text]
+    return chosen
+
+
+def _amount(change: Change) -> float:
+    """The numbers that a change sets, together: of two that bring as much the smaller one comes first."""
+    return sum(value for value in values(change.operator).values() if isinstance(value, int | float))
+
+
+def _in_turn(begun: Sequence[_Begun]) -> Iterator[tuple[_Begun, Drawn]]:
+    """Every lost question of every line that has changes to try, the first of each line before the second of any."""
+    for questions in zip_longest(*([(one, drawn) for drawn in one.questions if one.changes] for one in begun)):
+        yield from filter(None, questions)
+
+
+def repaired(run: Run, repairs: LineRepairs, attempt: Attempt, name: str) -> Instance | None:
+    """The instance of a line with a change, called after it; None where the run has that line already."""
+    if any(one["line"] == attempt.spec for one in run.spec["instances"]):
+        return None
+    words = f"{attempt.words[:1].lower()}{attempt.words[1:]}"
+    title = next(one["title"] for one in run.spec["instances"] if one["id"] == repairs.instance)
+    return Instance(attempt.spec, title, parse_line(attempt.spec), short=f"{name}, {words}")
+
+
+def start(engine: Any, store: Store, run: Run) -> Job:
+    """The job of the engine that tries changes on what the lines of a run lose; its result is `LineRepairs` a line."""
+    return engine.evaluations.start(job_key(run), lambda: Job(job_key(run), RunRepairs(engine, store, run)), again=True)
+
+
+def job_key(run: Run) -> str:
+    """The key of that job; another one once the run has more rows."""
+    return f"repairs-{run.id}-{run.done}"

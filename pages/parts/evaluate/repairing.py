@@ -1,0 +1,94 @@
+"""What the lines of a run lose, and changes of one step that were tried on it; a repaired line is evaluated beside the others."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.evaluation.repairs.tried import Attempt, LineRepairs, job_key, repaired, start
+from core.evaluation.reports.flow import measure
+from core.evaluation.reports.naming import Called, called
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.starting import beside
+from core.evaluation.runs.store import Run
+from core.instances.catalogue import Instance
+from core.runtime.jobs import CANCELLED
+from pages.parts.shared.session import engine, store
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.working import begun_elsewhere, working
+
+SAID = (
+    "What does each method lose, and would another value or another step bring it back? Changes of one step are tried on the questions "
+    "that a method loses, without a language model. One that brings some back may lose others: evaluate it on all questions."
+)
+
+
+def repairs(results: Summary) -> None:
+    """Draw the tab: the button, how far the trying is, then what it found of each method."""
+    run = results.run
+    st.write(SAID)
+    if not measure(results, results.instances):
+        st.caption("Of no question of this evaluation is it known what is right, so nothing is known to be lost.")
+        return
+    job = engine().evaluations.get(job_key(run))
+    if job is not None:
+        working(job, f"repairs-{run.id}", "Cancelled; nothing was found yet." if job.status == CANCELLED else "")
+    if job is None or job.ended:
+        if job is None or not job.result:
+            st.button("Try changes", key="repairs-go", type="primary", icon=":material/build:", on_click=_start, args=(run,))
+            begun_elsewhere(job_key(run))
+        names = called(run)
+        for one in job.result if job is not None and job.result else ():
+            _line(run, one, names)
+
+
+def _start(run: Run) -> None:
+    try:
+        start(engine(), store(), run)
+    except HopscopeError as error:
+        session.evaluate_problem = str(error)
+
+
+def _line(run: Run, found: LineRepairs, names: dict[str, Called]) -> None:
+    """What one method loses, and the changes that bring some of it back, best first."""
+    with st.container(border=True, gap="small"):
+        first, *rest = found.sentences(str(names[found.instance]))
+        st.markdown(f"**{plain(first)}**")
+        helpful = [attempt for attempt in found.attempts if attempt.back]
+        if rest and not helpful:
+            st.caption(plain(rest[0]))
+        for place, attempt in enumerate(helpful):
+            _attempt(run, found, attempt, names, f"{found.instance}-{place}")
+        without = [attempt for attempt in found.attempts if not attempt.back]
+        if helpful and without:
+            st.caption(plain(f"Tried as well, and brought none back: {'; '.join(attempt.words for attempt in without)}."))
+
+
+def _attempt(run: Run, found: LineRepairs, attempt: Attempt, names: dict[str, Called], key: str) -> None:
+    """A change with what it brings, and the button that evaluates it."""
+    line = repaired(run, found, attempt, names[found.instance].plain)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(f"{found.brings(attempt)}.", width="stretch")
+        if line is None:
+            there = next(names[one["id"]] for one in run.spec["instances"] if one["line"] == attempt.spec)
+            st.caption(plain(f"That is {there}."), width="content")
+        else:
+            st.button(
+                "Evaluate beside the others",
+                key=f"repaired-{key}",
+                icon=":material/playlist_add:",
+                help=f"A new evaluation of the same {many(run.spec['sample'], 'question')}, with this line as well.",
+                on_click=_evaluate,
+                args=(run, line),
+            )
+
+
+def _evaluate(run: Run, line: Instance) -> None:
+    try:
+        job = beside(engine(), store(), run, [line])
+    except HopscopeError as error:
+        session.evaluate_problem = str(error)
+    else:
+        st.query_params["run"] = str(job.number)
+        session.evaluate_part = "Figures"
