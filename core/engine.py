@@ -16,6 +16,7 @@ from core.comparison.housekeeping import Housekeeping, freeze
 from core.comparison.run import LaneRun, Prefixes, Progress, build_of
 from core.comparison.viewers import Viewers
 from core.comparison.waiters import Waiter, Waiters
+from core.corpus.mends import mends_of
 from core.datasets import datasets, open_graph
 from core.diagnosis.repair.repairing import Repairing
 from core.environment import Environment
@@ -187,9 +188,10 @@ class Engine:
 
     def _graph_digest(self, ask: Ask, line: Line) -> str:
         """The digest of the graph that a line names; empty where it is not built, which its lane does or says."""
-        build = build_of(line)
-        source = ask.source
-        return self._built.digest(source.corpus, build) if build and source.corpus is not None else source.graph.digest
+        build, source = build_of(line), ask.source
+        if not build or source.corpus is None:
+            return source.graph.digest
+        return self._built.digest(source.corpus, build) + mends_of(source.corpus).digest
 
     def _job(self, ask: Ask, instances: Sequence[Instance], done: Mapping[str, Lane]) -> Job:
         job = Job(self.key(ask, instances))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.builds.shipped import shipped
-from core.commands import corpus_advise, corpus_build
+from core.commands import corpus_advise, corpus_build, corpus_mend
 from core.commands.questions import print_brought
 from core.commands.terminal import OK, bar, finish, warn
 from core.corpus import Corpus, bring, bring_questions, corpora, open_corpus, remove_corpus
@@ -46,6 +46,7 @@ def add(commands) -> None:
     out.set_defaults(run=_remove)
     corpus_build.add_parts(parts)
     corpus_advise.add_parts(parts)
+    corpus_mend.add_part(parts)
     _add_write_questions(parts)
 
 

@@ -122,11 +122,11 @@ def run(options) -> int:
     finally:  # after Ctrl-C too
         summary = Summary(store.run(job.number), store.rows(job.number))
         if summary.rows:
-            _report(summary, files, more, options.json, repairs)
+            report(summary, files, more, options.json, repairs)
     return OK if all(summary.counts(instance)["scored"] for instance in summary.instances) else FAILED
 
 
-def _report(summary: Summary, files: dict[Path, Callable], more: list[str], as_json: bool, repairs: Sequence[LineRepairs]) -> None:
+def report(summary: Summary, files: dict[Path, Callable], more: list[str], as_json: bool, repairs: Sequence[LineRepairs] = ()) -> None:
     """Write the files and print the figures."""
     _write(files, summary)
     if as_json:

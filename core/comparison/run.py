@@ -17,9 +17,10 @@ from core.operators.texts.answer.excerpt import NearestSentence
 from core.operators.texts.built import BuiltGraph
 from core.runtime.meter import HowFar, silent
 from core.runtime.weight import weight
-from core.sources import Ask
+from core.sources import Ask, Source
 from core.types import State
 
+Advanced = Callable[[str, float | None], None]
 MOST = 128 << 20  # bytes of states that are kept for other lanes
 
 
@@ -27,6 +28,22 @@ def build_of(line: Line) -> str | None:
     """The build whose graph a line stands on; None for a line that names none, as those on graphs of triples."""
     first = line.operators[0] if len(line) else None
     return first.build if isinstance(first, BuiltGraph) else None
+
+
+def mended_in(line: Line) -> bool:
+    """Whether a line stands on the graph of a build with the merges that are saved for its corpus."""
+    first = line.operators[0] if len(line) else None
+    return isinstance(first, BuiltGraph) and first.mended
+
+
+def graph_of(
+    line: Line, source: Source, environment: Environment, check: Callable[[], None] = lambda: None, progress: Advanced | None = None
+) -> KnowledgeGraph | None:
+    """The graph of its own that a line stands on, opened; None for a line that names none. Raises as `Source.built` does."""
+    first = line.operators[0] if len(line) else None
+    if not isinstance(first, BuiltGraph):
+        return None
+    return source.built(environment, first.build, check, progress, first.mended)
 
 
 class Prefixes:
@@ -91,10 +108,8 @@ class LaneRun:
     def stand(self, progress: Progress) -> None:
         """Open the graph that the line stands on, built first where that is soon done. Raises BadInput for a line on documents without a
         corpus, StoreError where it is not built."""
-        build = build_of(self.line)
-        if build is None or self.own_graph is not None:
-            return
-        self.own_graph = self.ask.source.built(self.environment, build, progress.check, progress.advanced)
+        if self.own_graph is None:
+            self.own_graph = graph_of(self.line, self.ask.source, self.environment, progress.check, progress.advanced)
 
     def retrieve(self, progress: Progress) -> None:
         """Run everything up to the answer, with a reader where one is wanted."""

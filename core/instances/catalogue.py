@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from core.operators.base import Line
 from core.operators.generate import Answer
 from core.operators.retrieve.external import OwnRetriever
 from core.operators.text import parse_line
+from core.operators.texts.built import BuiltGraph
 from core.retrievers import declared
 from core.sharing import check_may_change, forget_owner, made
 from core.sources import Source
@@ -38,6 +39,7 @@ LAST = (
 OWNED_AS = "method"
 OWN = "own"
 ON_DOCUMENTS = "-documents"  # behind the id of a method on triples: the same on documents
+AS_BUILT = ", as built"  # how names end of an instance on a graph without the merges that are saved for its corpus
 CHANGED = ", changed"  # how names end of a line that is one operator apart from a known one
 ADAPTED = ", adapted"  # how the short name ends of a method on graphs that it was not made for, where its authors' reading is not known
 RETRIEVER, RETRIEVERS = "retriever-", "Your own retrievers"  # what their ids begin with, and their group
@@ -202,6 +204,23 @@ def one_for(instance: Instance, source: Source, known: Mapping[str, Instance]) -
     ['tog-documents', 'tog']
     """
     return known.get(f"{instance.id}{ON_DOCUMENTS}", instance) if source.documents and not instance.documents else instance
+
+
+def as_built(instance: Instance) -> Instance:
+    """The same instance on the graph as it was built, without the merges that are saved for the corpus. Raises BadInput for one that stands
+    on no graph with entities.
+
+    >>> from core.instances.catalogue import as_built, catalogue
+    >>> one = as_built(catalogue()["vgraphrag"])
+    >>> one.name, one.line.operators[0]
+    ('VGraphRAG, as built', BuiltGraph(build='tkg', mended=False))
+    """
+    first = instance.line.operators[0]
+    if not isinstance(first, BuiltGraph):
+        raise BadInput(f"“{instance.name}” stands on no graph of documents, so nothing of it can be merged.")
+    line = instance.line.replaced(0, replace(first, mended=False))
+    method = f"{instance.method}{AS_BUILT}" if instance.method else ""
+    return replace(instance, id=repr(line), title=f"{instance.name}{AS_BUILT}", short="", line=line, method=method)
 
 
 def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ()) -> Instance:

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from core.corpus import Corpus, Shipped, corpora, open_corpus
+from core.corpus.mends import mends_of
 from core.datasets import Dataset, dataset_of, datasets
 from core.datasets.catalogue import unreadable
 from core.environment import Environment
@@ -92,7 +93,9 @@ class GraphSource(Source):
         asked = replace(question, text=text, entities=named, answers=answers, aliases=aliases, gold=())  # it has no passages
         return Ask(self, asked, seeds, seed, reader, model)
 
-    def built(self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None) -> Any:
+    def built(
+        self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None, mended: bool = True
+    ) -> Any:
         raise BadInput(f"This method stands on the graph “{build}” of documents, and “{self.name}” is none; ask a corpus.")
 
 
@@ -136,8 +139,11 @@ class CorpusSource(Source):
     def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
         return Ask(self, replace(question, text=check_question(question.text)), (), seed, reader, model)
 
-    def built(self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None) -> Any:
-        return edited(environment.built(self.corpus, build, check, progress), self.edits)
+    def built(
+        self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None, mended: bool = True
+    ) -> Any:
+        mends = mends_of(self.corpus).edits if mended and self.corpus is not None else ()
+        return edited(environment.built(self.corpus, build, check, progress), (*mends, *self.edits))
 
 
 def sources() -> dict[Source, str]:

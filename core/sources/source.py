@@ -115,8 +115,11 @@ class Source(ABC):
         """A question to the opened source, checked and ready to be run. Raises BadInput, UnknownEntity."""
 
     @abstractmethod
-    def built(self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None) -> Any:
-        """The graph that a build made of it. Raises BadInput on triples, and StoreError where it is not built."""
+    def built(
+        self, environment: Environment, build: str, check: Check = nothing, progress: Progress | None = None, mended: bool = True
+    ) -> Any:
+        """The graph that a build made of it, with the merges that are saved for it (`mended`), then its edits. Raises BadInput on triples,
+        and StoreError where it is not built."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.comparison.run import LaneRun, build_of
+from core.comparison.run import LaneRun, graph_of
 from core.diagnosis.causes import BRIEF, Cause, Loss
 from core.diagnosis.funnel import funnel
 from core.diagnosis.lost_passages import lost_passages
@@ -42,8 +42,7 @@ def reopened(engine, store: Store, run: Run, instance: Mapping[str, Any], drawn:
         return None
     line = parse_line(instance["line"])
     ask = drawn.open(engine).ask(drawn.question, run.spec["seed"], model=run.spec["model"])
-    build = build_of(line)
-    own = ask.source.built(engine.environment, build) if build else None
+    own = graph_of(line, ask.source, engine.environment)
     states = list(thaw_all(saved, own or ask.source.graph))
     lane = LaneRun(ask, line, engine.environment, states=states, own_graph=own)
     losses, cause = _why(lane)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from core.comparison.run import build_of
+from core.comparison.run import build_of, graph_of
 from core.corpus import open_corpus
 from core.errors import BadInput, BadParameter, HopscopeError
 from core.evaluation.runs.opening import planned
@@ -15,9 +15,11 @@ from core.evaluation.runs.row import asking
 from core.evaluation.runs.runner import Evaluation
 from core.evaluation.runs.store import Run, Store
 from core.instances.catalogue import Instance
+from core.operators.base import Line
 from core.prompts import digest
 from core.runtime.cluster import Workers
 from core.runtime.jobs import Job
+from core.sources import CorpusSource
 
 
 def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Workers | None = None) -> Job:
@@ -87,9 +89,12 @@ def _builds(engine, plan: Plan) -> list[str]:
     """The digests of the graphs of lines on documents; one that is not built is left out, as its rows will say."""
     found = []
     for source in dict.fromkeys(drawn.source for drawn in plan.drawn if drawn.source.documents):
-        for build in dict.fromkeys(build_of(instance.line) for instance in plan.instances):
-            with suppress(HopscopeError):
-                found += [engine.environment.built(open_corpus(source.name), build).digest] if build else []
+        with suppress(HopscopeError):
+            opened = CorpusSource.of(open_corpus(source.name))
+            for first in dict.fromkeys(instance.line.operators[0] for instance in plan.instances if build_of(instance.line)):
+                with suppress(HopscopeError):
+                    graph = graph_of(Line((first,)), opened, engine.environment)
+                    found += [] if graph is None else [graph.digest]
     return found
 
 

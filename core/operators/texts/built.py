@@ -34,6 +34,10 @@ class BuiltGraph(Operator):
         known=lambda: (*KINDS, *catalogue()),
     )
 
+    mended: bool = param(
+        True, "Mended", "With the merges that are saved for the corpus (Texts, Mend); without them it is the graph as it was built."
+    )
+
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, tables = ctx.graph, ctx.graph.columns.tables()
         counts = {"entities": graph.n_nodes, "relations": graph.n_edges}
@@ -47,7 +51,7 @@ class BuiltGraph(Operator):
         return NODES.get(kind, "")
 
     def words(self) -> str:
-        return f"on the {KINDS.get(self.build, f'graph “{self.build}”')}"
+        return f"on the {KINDS.get(self.build, f'graph “{self.build}”')}{'' if self.mended else ' as it was built'}"
 
     def plain_words(self) -> str:
-        return f"searches the {KINDS.get(self.build, f'graph “{self.build}”')}"
+        return f"searches the {KINDS.get(self.build, f'graph “{self.build}”')}{'' if self.mended else ' as it was built'}"

@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.comparison.build_title import build_title
+from core.comparison.run import mended_in
+from core.corpus.mends import mends_of
 from core.diagnosis.funnel import TEXT_STAGES, funnel, right
 from core.diagnosis.passages import fates
 from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.verdict.verdict_words import Verdict
 from core.engine import Comparison, Lane
+from core.errors import StoreError
 from core.graph.algorithms.layout import Place
+from core.graph.edits import unmatched
 from core.graph.texts import hit_titles, n_chunks
 from core.results import graph_dict
 from core.types import State
@@ -142,7 +146,22 @@ def _graph_line(comparison: Comparison, lane: Lane) -> str:
         return ""
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
     size += [] if part else [many(n_chunks(lane.graph), "chunk")]
+    size += _merged(comparison, lane) if not part else []
     return ": ".join(filter(None, (build_title(comparison, lane), ", ".join(size))))
+
+
+def _merged(comparison: Comparison, lane: Lane) -> list[str]:
+    """How many of the merges that are saved for the corpus its graph was mended by, and how many fit nothing in it."""
+    origin, corpus = lane.graph.edited_from, comparison.ask.source.corpus
+    if origin is None or corpus is None or not mended_in(lane.instance.line):
+        return []
+    try:
+        edits = mends_of(corpus).edits
+    except StoreError:
+        return ["merges cannot be read"]
+    absent = len(unmatched(origin.graph, edits))
+    found = [many(len(edits) - absent, "merge")] if len(edits) > absent else []
+    return [*found, *([f"{absent:,} of {many(len(edits), 'merge')} not in it"] if absent else [])]
 
 
 def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:

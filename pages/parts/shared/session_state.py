@@ -242,6 +242,10 @@ class Session:
     texts_trails: Key[dict[str, list[int]]] = Key(dict, "The entities that were looked at one after the other, by digest of the graph.")
     texts_communities: Key[dict[str, list[int]]] = Key(dict, "The communities opened one within the other, by digest of the graph.")
     texts_map: Widget[Any] = Widget(None, "The map of communities: `opened` is the one that was clicked.")
+    mend_trouble: Key[str] = Key("", "Why a merge could not be saved or an evaluation not begin, said once.")
+    mend_shown: Key[int] = Key(0, "How many suggestions and merges are listed, 0 as many as at first; more by a button.")
+    mend_model: Widget[bool] = Widget(False, "Whether a language model answers in the evaluation before and after.")
+    mend_run: Keys[int] = Keys(0, "The evaluation before and after that was begun last, by corpus.")
     texts_table: Cells = Cells(None, "A table of Texts, by what it lists.")
 
     # Graphs

@@ -22,6 +22,7 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import working
 from pages.parts.texts.graph_view import look
 from pages.parts.texts.kinds import chosen_build
+from pages.parts.texts.mending import mended
 
 _ended: list[str] = []  # the builds that have ended here, as each may have made others cheaper
 COST_SECONDS = 600.0  # seconds after which what a build will cost is counted anew
@@ -39,7 +40,7 @@ def builds(corpus: Corpus) -> None:
                 st.caption(
                     "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is whole."
                 )
-            look(corpus, one, graph)
+            look(corpus, one, graph, mended(corpus, one, graph))
 
 
 def card(corpus: Corpus, one: Build) -> bool:

@@ -27,9 +27,9 @@ EVERY = "every type"
 SEARCHED, NEAR = 200, 55  # names that a search brings at most, and how near they are at least, of 100
 
 
-def look(corpus: Corpus, build: Build, graph: Graph) -> None:
-    """Draw an entity where one was chosen, else the table of all; or the communities, where the graph has any; or what one chunk added; or
-    another graph of the same texts beside it."""
+def look(corpus: Corpus, build: Build, as_built: Graph, graph: Graph) -> None:
+    """Draw an entity where one was chosen, else the table of all; or the communities, where the graph has any; or of the graph as it was
+    built, without merges, what one chunk added, or another graph of the same texts beside it."""
     if not graph.n_nodes:
         st.info("Nothing was found in these texts from which a graph could be made.", icon=":material/hub:")
         return
@@ -40,9 +40,9 @@ def look(corpus: Corpus, build: Build, graph: Graph) -> None:
     if view == COMMUNITIES:
         communities(graph)
     elif view == CHUNKS:
-        chunk_by_chunk(graph)
+        chunk_by_chunk(as_built)
     elif view == BESIDE:
-        beside_another(corpus, build, graph)
+        beside_another(corpus, build, as_built)
     elif one:
         entity(graph, trail(graph)[-1])
     else:

@@ -1,0 +1,194 @@
+"""Mend: entities that are likely the same, merged one by one for all graphs of these texts, and what that changes, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.builds import Build
+from core.builds.mending import Suggestion, by_spelling, by_vectors
+from core.comparison.run import build_of
+from core.corpus import Corpus
+from core.corpus.corpus import OWNED_AS
+from core.corpus.mends import Mends, mend, mends_of, pair
+from core.errors import HopscopeError
+from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.starting import evaluate
+from core.graph.edits import edited, unmatched
+from core.graph.store import Graph
+from core.instances.catalogue import Instance, as_built
+from core.runtime.jobs import Job
+from pages.parts.shared.people import barred, held
+from pages.parts.shared.session import engine, instances, store
+from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.working import working
+
+SHOWN = 8  # suggestions, and merges, until more are asked for
+STEP = 24  # more of them at a time
+
+
+def mended(corpus: Corpus, one: Build, graph: Graph) -> Graph:
+    """Draw the suggestions and the merges of a graph with entities; the graph after the merges."""
+    table = graph.columns.nodes
+    if table is None or table.has("level") or not graph.n_nodes:
+        return graph
+    try:
+        mends = mends_of(corpus)
+        now = edited(graph, mends.edits)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return graph
+    with st.expander("Mend: entities under several names", icon=":material/healing:", key="texts_mend"):
+        st.caption(
+            "A merge is for all graphs of these texts, and is done again whenever one is built anew. The documents stay as they are."
+        )
+        if trouble := Session.mend_trouble.take():
+            st.error(plain(trouble))
+        why = barred(OWNED_AS, corpus.name) if corpus.own else ""
+        _suggestions(corpus, graph, now, mends, why)
+        _merges(corpus, graph, mends, why)
+        _before_and_after(corpus, one, mends)
+    return now
+
+
+def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: str) -> None:
+    """What may be the same, each with a button that merges it and one that refuses it."""
+    job = engine().jobs.get(_alike_key(graph))
+    done = job is not None and job.ended and not job.error
+    found = [*_by_spelling(now.digest, mends.refused, now, mends), *(_left(job.result, now, mends) if done else [])]
+    shown = session.mend_shown or SHOWN
+    st.markdown(f"**{many(len(found), 'suggestion')}**")
+    if not found:
+        st.caption(
+            "No two names differ in case, accents, apostrophes or plural alone." if job is None or not job.ended else "None is left."
+        )
+    for place, one in enumerate(found[:shown]):
+        name, into = one.edit.names
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"mend-row-{place}"):
+            words = f"**{plain(name)}** ({one.passages[0]:,}) → **{plain(into)}** ({one.passages[1]:,})"
+            st.markdown(words, width="stretch", help="In brackets: of how many passages each comes")
+            st.badge(one.reason if one.cosine is None else f"alike, {one.cosine:.2f}", color="gray")
+            accept = lambda mends, edit=one.edit: mends.accepted([edit])
+            refuse = lambda mends, names=one.edit.names: mends.refusing([names])
+            st.button("Merge", key=f"mend-{name}-{into}", on_click=_change, args=(corpus, accept), **held(why))
+            st.button("Not the same", key=f"refuse-{name}-{into}", type="tertiary", on_click=_change, args=(corpus, refuse), **held(why))
+    with st.container(horizontal=True, gap="small"):
+        if len(found) > shown:
+            more = Session.mend_shown.put
+            st.button(f"Show more · {len(found) - shown:,} left", type="tertiary", key="mend-more", on_click=more, args=(shown + STEP,))
+        if job is None or (job.ended and job.error):
+            st.button("Look for alike names too", key="mend-alike", icon=":material/search:", on_click=_look, args=(graph, mends))
+    if job is not None:
+        working(job, "mend-alike", "")
+
+
+@st.cache_data(max_entries=8, show_spinner="Comparing names …")
+def _by_spelling(digest: str, refused: tuple, _graph: Graph, _mends: Mends) -> list[Suggestion]:
+    return by_spelling(_graph, _mends)
+
+
+def _left(found: list[Suggestion], now: Graph, mends: Mends) -> list[Suggestion]:
+    """What was found by vectors, without those that were merged or refused since."""
+    there = lambda one: all(now.nodes_named(name) for name in one.edit.names)
+    return [one for one in found if there(one) and pair(*one.edit.names) not in mends.refused]
+
+
+def _alike_key(graph: Graph) -> str:
+    return f"mend-alike-{graph.digest}"
+
+
+def _look(graph: Graph, mends: Mends) -> None:
+    """Begin to compare the names' vectors."""
+    key = _alike_key(graph)
+
+    def work(job: Job) -> list[Suggestion]:
+        job.tell("Comparing the vectors of names")
+        return by_vectors(graph, mends, engine().models.encoder(), check=job.check)
+
+    engine().jobs.start(key, lambda: Job(key, work))
+
+
+def _merges(corpus: Corpus, graph: Graph, mends: Mends, why: str) -> None:
+    """The merges that are saved, each with a button that undoes it; those that fit nothing in this graph say so."""
+    if not mends.edits:
+        return
+    absent = set(unmatched(graph, mends.edits))
+    st.markdown(f"**{many(len(mends.edits), 'merge')}**")
+    if absent:
+        fits = "fits" if len(absent) == 1 else "fit"
+        st.warning(f"{many(len(absent), 'merge')} {fits} nothing in this graph, which has no such names, and stays saved for other graphs.")
+    edits = sorted(mends.edits, key=lambda edit: edit not in absent)
+    shown = session.mend_shown or SHOWN
+    with st.container(horizontal=True, gap="small", key="mend-saved"):
+        for edit in edits[:shown]:
+            words = f"{edit.names[0]} → {edit.names[1]}{' (not here)' if edit in absent else ''}"
+            forget = lambda mends, edit=edit: mends.without([edit])
+            how = held(why, "Undo this merge")
+            key = f"unmend-{edit.written()}"
+            st.button(plain(words), icon=":material/undo:", key=key, on_click=_change, args=(corpus, forget), **how)
+        if len(edits) > 1:
+            nothing = lambda mends: mends.without(mends.edits)
+            st.button("Undo all", key="unmend-all", type="tertiary", on_click=_change, args=(corpus, nothing), **held(why))
+    if len(edits) > shown:
+        st.caption(f"{len(edits) - shown:,} more are saved.")
+
+
+def _before_and_after(corpus: Corpus, one: Build, mends: Mends) -> None:
+    """A question set asked on the graph as it was built and on the mended one, in the background, paired."""
+    if not mends.edits:
+        return
+    lines = _lines(one)
+    st.markdown("**Before and after**")
+    if not corpus.sets or not lines:
+        st.caption("These texts have no question set." if not corpus.sets else "No method of the catalogue stands on this kind of graph.")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        chosen = st.selectbox(
+            "Question set", list(corpus.sets), key="mend_set", format_func=lambda name: plain(corpus.sets[name]), width=320
+        )
+        line = st.selectbox("Method", list(lines), key="mend_line", format_func=lambda id: plain(lines[id].label), width=320)
+        st.button(
+            "Evaluate",
+            key="mend-evaluate",
+            icon=":material/leaderboard:",
+            on_click=_evaluate,
+            args=(corpus.name, chosen, lines[line], session.mend_model),
+        )
+        st.toggle(
+            "With a language model", key=Session.mend_model.name, help="Let a language model answer; else retrieval alone is measured."
+        )
+    number = Session.mend_run[corpus.name].value
+    if number:
+        job = engine().evaluations.get(f"evaluation-{number}")
+        if job is not None:
+            working(job, f"mend-run-{number}", "It has ended.", share=True)
+        words = "See both on Evaluate, with the difference on the same questions"
+        st.page_link("pages/evaluate.py", label=words, icon=":material/leaderboard:", query_params={"run": str(number)})
+
+
+def _lines(one: Build) -> dict[str, Instance]:
+    """The instances that stand on this kind of graph."""
+    return {key: line for key, line in instances().items() if line.documents and build_of(line.line) in (one.graph, one.id)}
+
+
+def _evaluate(name: str, set_name: str, after: Instance, model: bool) -> None:
+    """Begin the evaluation, or find the one that has been done."""
+
+    def begin() -> int:
+        plan = make_plan((as_built(after), after), set_name, None, engine().graph, model=model)
+        return evaluate(engine(), store(), plan).number
+
+    try:
+        Session.mend_run[name].value = begin()
+    except HopscopeError as error:
+        session.mend_trouble = str(error)
+
+
+def _change(corpus: Corpus, change: Callable[[Mends], Mends]) -> None:
+    """Change what is saved, as the callback of a button."""
+    try:
+        mend(corpus, change)
+    except HopscopeError as error:
+        session.mend_trouble = str(error)
