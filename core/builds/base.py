@@ -53,8 +53,8 @@ class BuildContext:
     """What building operators work with: models, progress and cancelling, and the report that they add to.
 
     `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled. Language models are asked
-    `lanes` questions at a time where they can; what they replied is `replies`, what extractors found lies in `facts`, and `clusters` knows
-    those that came with the corpus.
+    `lanes` questions at a time where they can, servers as many as make replies come faster; what they replied is `replies`, what extractors
+    found lies in `facts`, and `clusters` knows those that came with the corpus.
     """
 
     models: Models
@@ -75,6 +75,11 @@ class BuildContext:
             if name not in self.chats:
                 self.chats[name] = CachedChat(lambda: self._engine(name), self.models.weights(name), self.replies)
             return self.chats[name]
+
+    def at_once(self, name: str) -> int:
+        """How many questions the language model of a name or role is asked at a time: as many as a server takes, else `lanes`."""
+        with self._lock:
+            return getattr(self._engines.get(name), "at_once", self.lanes)
 
     def close(self) -> None:
         """Free the memory of the engines that were started for this build."""

@@ -90,6 +90,13 @@ def add(commands) -> None:
         help="run each instance once for every value of one parameter, wherever the operator occurs in it; an operator of builds is "
         "changed in the build that the instance names",
     )
+    evaluate.add_argument(
+        "--at-once",
+        type=int,
+        default=0,
+        metavar="N",
+        help="requests that each server is sent at a time (default: as many as make replies come faster, or at_once in models.toml)",
+    )
     add_workers(evaluate)
     taken = evaluate.add_mutually_exclusive_group()
     taken.add_argument("--resume", action="store_true", help="continue an unfinished run with the same settings (the default)")
@@ -109,11 +116,13 @@ def add_columns(command) -> None:
 
 def run(options) -> int:
     """Evaluate, print and write; the exit code."""
+    if options.at_once < 0:
+        raise BadInput("A server is sent at least one request at a time; leave out --at-once to have the number found out.")
     files, more = _files(options), [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()]
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
     warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
-    job = evaluate(engine, store, plan, options.again, workers_of(options))
+    job = evaluate(engine, store, plan, options.again, workers_of(options), options.at_once)
     repairs: tuple[LineRepairs, ...] = ()
     try:
         finish(job)

@@ -63,6 +63,13 @@ class Prefixes:
             self._states[key] = state
 
 
+class NoPrefixes(Prefixes):
+    """States of a question that a single lane asks, which nobody shares: none is held."""
+
+    def put(self, key: tuple, state: State) -> None:
+        return
+
+
 class Layered(Prefixes):
     """States kept apart from others, which are read as well; for runs that are only tried."""
 

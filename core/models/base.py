@@ -76,7 +76,8 @@ class Reply:
     """A chat model's reply: its `text`, and the `thought` before it, which is no part of it.
 
     `finish` says how it ended, one of FINISHES; "repeat" comes after `words` words. `limit` is the number of tokens at which it was cut,
-    `detail` what it asked for or how it refused. `seconds` is what it took when it was made.
+    `detail` what it asked for or how it refused. `seconds` is what it took when it was made, `waited` what it waited before that: for a
+    place at the server, and for one that was busy.
     """
 
     text: str
@@ -89,6 +90,7 @@ class Reply:
     limit: int = field(default=0, compare=False)
     detail: str = field(default="", compare=False)
     seconds: float = field(default=0.0, compare=False)
+    waited: float = field(default=0.0, compare=False)
 
     @property
     def usable(self) -> bool:

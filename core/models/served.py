@@ -17,6 +17,7 @@ from core.models.base import Task
 from core.models.chat.server import OpenAIServer
 from core.models.scorers import Scoring, counted
 from core.runtime.meter import Advance, current, going_on
+from core.runtime.turn import away
 
 LOOK = 0.1  # seconds between two looks at whether somebody cancelled
 REMEMBERED = 20_000  # texts whose vectors are remembered
@@ -26,11 +27,11 @@ T = TypeVar("T")
 
 
 class Served(OpenAIServer):
-    """What encoder and re-ranker share: texts are sent `batch` at a time, `at_once` requests side by side."""
+    """What encoder and re-ranker share: texts are sent `batch` at a time, `at_once` requests side by side, whoever asks."""
 
     def __init__(self, url: str, model: str, name: str, key_variable: str, timeout: float, batch: int, at_once: int):
         super().__init__(url, model, name, key_variable, timeout)
-        self.batch, self.at_once = batch, at_once
+        self.batch, self.at_once, self._places = batch, at_once, threading.Semaphore(at_once)
 
     def _parts(self, texts: Sequence[str], ask: Callable[[Part], T], check: Check | None) -> Iterator[tuple[Part, T]]:
         """Parts of the texts with what `ask` gives for each, as they come. Raises what `ask` and `check` raise; what is not begun by then
@@ -47,7 +48,8 @@ class Served(OpenAIServer):
                 while not left.is_set():
                     part = waiting.get_nowait()
                     try:
-                        ended.put((part, ask(part), None))
+                        with self._places:
+                            ended.put((part, ask(part), None))
                     except BaseException as error:  # raised below, in the thread that waits
                         ended.put((part, None, error))
 
@@ -79,14 +81,15 @@ class Served(OpenAIServer):
 
 def _next(ended: SimpleQueue[tuple[Part, T | None, BaseException | None]], check: Check | None) -> tuple[Part, T]:
     """The next part that was asked, with its answer. Raises what was raised there, and what `check` raises meanwhile."""
-    while True:
-        if check:
-            check()
-        with suppress(Empty):
-            part, answer, error = ended.get(timeout=LOOK)
-            if error is not None:
-                raise error
-            return part, answer  # type: ignore[return-value]  # there is one where nothing was raised
+    with away():
+        while True:
+            if check:
+                check()
+            with suppress(Empty):
+                part, answer, error = ended.get(timeout=LOOK)
+                if error is not None:
+                    raise error
+                return part, answer  # type: ignore[return-value]  # there is one where nothing was raised
 
 
 class ServedEncoder(Served):

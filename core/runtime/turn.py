@@ -27,12 +27,15 @@ class Turn:
             _thread.turn = None
 
     @contextmanager
-    def passed_on(self, waits: bool) -> Iterator[None]:
-        """Within, the turn is passed on once that has taken longer than `AFTER`, and taken back at the end."""
+    def passed_on(self, waits: bool, at_once: bool = False) -> Iterator[None]:
+        """Within, the turn is passed on `at_once` or after `AFTER` seconds, and taken back at the end."""
         _thread.turn, self._over = None, False  # what lies within passes nothing on
         timer = threading.Timer(AFTER, self._late, [waits])
         timer.daemon = True
-        timer.start()
+        if at_once:
+            self._late(waits)
+        else:
+            timer.start()
         try:
             yield
         finally:
@@ -58,4 +61,15 @@ def passed_on(waits: bool = False) -> Iterator[None]:
         yield
         return
     with turn.passed_on(waits):
+        yield
+
+
+@contextmanager
+def away() -> Iterator[None]:
+    """Others go on at once while this thread waits for what another computer does; without a turn nothing happens."""
+    turn: Turn | None = getattr(_thread, "turn", None)
+    if turn is None:
+        yield
+        return
+    with turn.passed_on(waits=True, at_once=True):
         yield

@@ -2,8 +2,8 @@
 reader influence documents fastinsight builds screen start] [--json]`.
 
 `generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` and `crowd` many people at once,
-`faults` kills and full disks, `threads` how threads that wait may share a machine, and `methods` makes the tables of methods on
-documents; their `--help` tells their own options, as that of `screen` does."""
+`faults` kills and full disks, `threads` how threads that wait may share a machine, `methods` makes the tables of methods on
+documents, and `server` how fast a server answers; their `--help` tells their own options, as that of `screen` does."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ APART = (
     "methods",
     "walks",
     "graphics_card",
+    "server",
 )  # commands with options of their own
 
 

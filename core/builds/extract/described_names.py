@@ -74,7 +74,7 @@ class DescribedNames(Extractor):
         yield from ((number, named[number]) for number in bare)
         asked = [number for number in range(len(texts)) if named[number].entities]
         chat = ctx.chat(self.model)
-        for place, facts in side_by_side(lambda number: self.read(chat, texts[number], named[number], ctx), asked, ctx):
+        for place, facts in side_by_side(lambda number: self.read(chat, texts[number], named[number], ctx), asked, self.model, ctx):
             yield asked[place], facts
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:

@@ -64,7 +64,7 @@ class LanguageModelExtraction(Extractor):
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if texts:
             chat = ctx.chat(self.model)
-            yield from side_by_side(lambda text: self.read(chat, text, ctx), texts, ctx)
+            yield from side_by_side(lambda text: self.read(chat, text, ctx), texts, self.model, ctx)
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
         """The calls that are not kept yet, each with about as many tokens as the prompt has and as this model's replies had so far."""

@@ -81,7 +81,7 @@ class Reports(BuildOperator):
             rows = [row for row in range(len(table)) if communities.levels[row] == level]
             ctx.progress(f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table))
             if self.writer == "llm":
-                for number, report in side_by_side(partial(self._asked, communities, dict(written), ctx), rows, ctx):
+                for number, report in side_by_side(partial(self._asked, communities, dict(written), ctx), rows, self.model, ctx):
                     written[rows[number]] = report
                     ctx.progress(f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table))
             else:

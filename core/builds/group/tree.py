@@ -84,7 +84,7 @@ class Tree(BuildOperator):
     def _summed_up(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
         if self.summaries == "extractive":
             return [central(texts, self.length, self.encoder, ctx) for texts in groups]
-        found = dict(side_by_side(lambda texts: by_model(texts, self.length, self.model, ctx), groups, ctx))
+        found = dict(side_by_side(lambda texts: by_model(texts, self.length, self.model, ctx), groups, self.model, ctx))
         if empty := sum(not text for text in found.values()):
             ctx.report.count(**{"unread summaries": empty})
             ctx.report.note(EMPTY)

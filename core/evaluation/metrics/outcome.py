@@ -182,29 +182,31 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Ran
     >>> toy.texts(paths.items), ranked_texts(toy, paths, [["C"], ["D"]])
     (['B -> r0_reverse -> A', 'B -> r2 -> C'], Ranked(count=2, relevant=(2,), first=(2, None)))
     """
-    wanted = [[(name, normalize(name)) for name in named] for named in answers]
+    wanted = [(i, name, normalize(name)) for i, named in enumerate(answers) for name in named]
     relations_by_edge = relations_of(graph, paths.items)
     known: dict[int, str] = {}
     relations: dict[tuple[int, bool], str] = {}
+    steps: dict[tuple[int, int, bool], str] = {}
 
     def node(item: int) -> str:
         if item not in known:
             known[item] = normalize(graph.node_name(item))
         return known[item]
 
-    def relation(edge: int, forward: bool) -> str:
+    def said(step: tuple[int, int, bool]) -> str:
+        after, edge, forward = step
         key = (relations_by_edge[edge], forward)
         if key not in relations:
             relations[key] = normalize(graph.relation_names[key[0]] + ("" if forward else "_reverse"))
-        return relations[key]
+        steps[step] = " ".join(filter(None, (relations[key], node(after))))
+        return steps[step]
 
     def held(path) -> list[int]:
         parts = [node(path.nodes[0])]
-        for after, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
-            parts += [relation(edge, forward), node(after)]
-        text = " ".join(filter(None, parts))
-        holds = lambda name, gold: gold in text if gold else match(graph.text(path), name)
-        return [i for i, named in enumerate(wanted) if any(holds(*one) for one in named)]
+        for step in zip(path.nodes[1:], path.edges, path.forward):
+            parts.append(steps.get(step) or said(step))
+        text = " ".join([part for part in parts if part])
+        return list(dict.fromkeys([i for i, name, gold in wanted if (gold in text if gold else match(graph.text(path), name))]))
 
     return ranked((held(path) for path in paths.items), len(answers))
 

@@ -100,6 +100,13 @@ class Plan:
         return tuple(dict.fromkeys([*asked, *self.judges, *judges, *(["encoder"] if BY_ENCODER in self.support else [])]))
 
     @property
+    def chats(self) -> frozenset[str]:
+        """The language models among them that are named as such; an operator that ranks may name others."""
+        parts = [operator for instance in self.instances for operator in instance.line.parts()]
+        named = {values(part)[one.name] for part in parts for one in parameters(type(part)) if one.chat}
+        return frozenset((*named, *self.judges, *(["judge"] if BY_MODEL in self.support else [])))
+
+    @property
     def judges(self) -> list[str]:
         """The roles or names of the models that judge answers."""
         return [name for name in ("judge" if self.judge else "", self.second_judge) if name]

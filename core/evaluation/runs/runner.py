@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
 
-from core.comparison.run import Prefixes
+from core.comparison.run import NoPrefixes, Prefixes
 from core.environment import Environment
 from core.errors import Cancelled
 from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import FinishedRow, one, warm
+from core.evaluation.runs.servers import fixed, in_flight, servers
 from core.evaluation.runs.spread import spread
 from core.evaluation.runs.store import CANCELLED, DONE, RUNNING, Store
 from core.instances.catalogue import Instance
 from core.io.durations import between
 from core.runtime.cluster import Workers
+from core.runtime.flight import Flight, Processor
 from core.runtime.jobs import Listener
 from core.sources import Ask
-
-Rows = Generator[FinishedRow, None, None]
 
 
 @dataclass
 class Pace:
-    """How far a run is and how long the rest will take, from what each instance has taken so far, `at_once` of them at a time.
+    """How far a run is and how long the rest will take, from what each instance has taken so far, `at_once` of them at a time on average.
 
     Nothing is said before every instance of which rows are left has had one here: what one takes tells nothing of another.
     """
@@ -35,7 +36,7 @@ class Pace:
     total: int
     left: dict[str, int]
     failed: int = 0
-    at_once: int = 1
+    at_once: float = 1
     spent: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, instance: str, seconds: float, failed: bool) -> None:
@@ -43,6 +44,10 @@ class Pace:
         self.left[instance] -= 1
         self.failed += failed
         self.spent[instance].append(seconds)
+
+    def spread_over(self, seconds: float) -> None:
+        """What was added took so many seconds by the clock, as several were at work."""
+        self.at_once = max(1.0, sum(map(sum, self.spent.values())) / seconds) if seconds else 1.0
 
     @property
     def done(self) -> int:
@@ -80,7 +85,9 @@ def usual(seconds: Sequence[float]) -> tuple[float, float]:
 class Evaluation:
     """A plan at work. `ask` makes an `Ask` of a drawn question (and may raise); calling it with its job runs what is left.
 
-    With `workers` the questions are spread over processes; this one alone writes.
+    Where servers are asked, many questions are in flight: one of them computes while the others wait for replies. How many is found out
+    while it runs (`core.models.chat.window`), or is `at_once`. Cold runs, and those whose models are all in this process, have one at a
+    time. Rows are kept as they come. With `workers` the questions are spread over processes; this one alone writes.
     """
 
     plan: Plan
@@ -89,6 +96,7 @@ class Evaluation:
     environment: Environment
     ask: Callable[[Drawn], Ask]
     workers: Workers | None = None
+    at_once: int = 0
 
     def __call__(self, job: Listener) -> int:
         """Run everything that is not finished; the run's number. What fails is kept with its sentence and tried again next time."""
@@ -100,13 +108,10 @@ class Evaluation:
                 warm(self.plan, self.environment, self.ask, job)
             self.store.mark(self.run, RUNNING)
         try:
-            with closing(self._spread(job, done, pace, self.workers) if self.workers else self._here(job, done, pace)) as rows:
-                begun = self.environment.clock()  # what keeping takes counts too
-                for row in rows:
-                    self.store.keep(self.run, row.instance, row.question, row.outcome, row.error, row.states)
-                    ended = self.environment.clock()
-                    pace.add(row.instance, row.seconds if self.workers else ended - begun, row.error is not None)
-                    begun = ended
+            if self.workers:
+                self._spread(job, done, pace, self.workers)
+            else:
+                self._here(job, done, pace)
         except Cancelled:
             self.store.mark(self.run, CANCELLED)
             raise
@@ -123,19 +128,43 @@ class Evaluation:
             if left:
                 yield place, left
 
-    def _here(self, job: Listener, done: set[tuple[str, str]], pace: Pace) -> Rows:
-        """The rows that are left, one after the other in this process."""
-        for place, instances in self._turns(done):
-            prefixes = Prefixes()
-            for instance in instances:
-                job.check()
-                job.tell(f"{pace.words()}: {instance.name}", pace.done / pace.total)
-                yield one(self.plan, self.environment, self.ask, place, instance, prefixes, job.check)
+    def _keep(self, row: FinishedRow) -> None:
+        self.store.keep(self.run, row.instance, row.question, row.outcome, row.error, row.states)
 
-    def _spread(self, job: Listener, done: set[tuple[str, str]], pace: Pace, workers: Workers) -> Rows:
-        """The rows that are left, question by question over the workers."""
+    def _here(self, job: Listener, done: set[tuple[str, str]], pace: Pace) -> None:
+        """Run the rows that are left in this process: of one question one after the other, of several questions at a time."""
+        asked, clock = servers(self.plan, self.environment.models), self.environment.clock
+        flight, processor, lock = Flight(lambda: in_flight(asked), job.check), Processor(), threading.Lock()
+        began, at_work = clock(), 0
+
+        def question(turn: tuple[int, list[Instance]]) -> None:
+            nonlocal at_work
+            prefixes = Prefixes() if len(turn[1]) > 1 else NoPrefixes()
+            with processor.held():
+                at_work += 1
+                for instance in turn[1]:
+                    flight.check()
+                    many = f", {at_work:,} questions at a time" if at_work > 1 else ""
+                    job.tell(f"{pace.words()}{many}: {instance.name}", pace.done / pace.total)
+                    begun = clock()
+                    row = one(self.plan, self.environment, self.ask, turn[0], instance, prefixes, flight.check)
+                    self._keep(row)
+                    with lock:
+                        pace.add(row.instance, clock() - begun, row.error is not None)
+                        pace.spread_over(clock() - began)
+                at_work -= 1
+
+        with fixed(asked, self.at_once):
+            for _ in flight.each(question, self._turns(done)):
+                continue
+
+    def _spread(self, job: Listener, done: set[tuple[str, str]], pace: Pace, workers: Workers) -> None:
+        """Run the rows that are left question by question over the workers."""
         pace.at_once = max(1, workers.count)
         job.tell("Starting the workers")
-        for rows in spread(self.plan, self._turns(done), workers, job.check):
-            yield from rows
-            job.tell(f"{pace.words()}, over {workers.words()}", pace.done / pace.total)
+        with closing(spread(self.plan, self._turns(done), workers, job.check)) as found:
+            for rows in found:
+                for row in rows:
+                    self._keep(row)
+                    pace.add(row.instance, row.seconds, row.error is not None)
+                job.tell(f"{pace.words()}, over {workers.words()}", pace.done / pace.total)

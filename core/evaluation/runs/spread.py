@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import cache, partial
 
 from core.comparison.run import Prefixes
@@ -18,7 +18,7 @@ _warmed: set[tuple] = set()  # in a worker: what it has loaded
 _engine = cache(Engine)  # in a worker: the one of its process, which is a worker for nothing else
 
 
-def spread(plan: Plan, turns: Iterable[Turn], workers: Workers, check: Callable[[], None]) -> Iterator[Sequence[FinishedRow]]:
+def spread(plan: Plan, turns: Iterable[Turn], workers: Workers, check: Callable[[], None]) -> Generator[Sequence[FinishedRow], None, None]:
     """The rows of each turn, in their order. Where a worker died, rows that say so, to be tried again by the next run."""
     for (place, instances), found in workers.each(partial(turn, plan), turns, check):
         question = plan.drawn[place].question.id

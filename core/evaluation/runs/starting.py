@@ -22,15 +22,16 @@ from core.runtime.jobs import Job
 from core.sources import CorpusSource
 
 
-def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Workers | None = None) -> Job:
+def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Workers | None = None, at_once: int = 0) -> Job:
     """A job of the engine that runs the plan and keeps every row as it goes; `job.number` is the run's number in the store.
 
     An unfinished run of the same plan is taken up where it stopped, unless `again`. With `workers` its questions are spread
-    over processes, each with an engine of its own. Raises BadInput, StoreError.
+    over processes, each with an engine of its own. Servers are sent `at_once` requests at a time, or as many as is found out where that
+    is 0. Raises BadInput, StoreError.
     """
     if workers and plan.cold:
         raise BadInput("The seconds of each instance alone are measured in one process; leave out either the workers or the cold run.")
-    work = begun(engine, store, plan, again, workers)
+    work = begun(engine, store, plan, again, workers, at_once)
 
     def make() -> Job:
         job = Job(f"evaluation-{work.run}", work)
@@ -40,11 +41,11 @@ def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Wor
     return engine.evaluations.start(f"evaluation-{work.run}", make, again=True)
 
 
-def begun(engine, store: Store, plan: Plan, again: bool = False, workers: Workers | None = None) -> Evaluation:
+def begun(engine, store: Store, plan: Plan, again: bool = False, workers: Workers | None = None, at_once: int = 0) -> Evaluation:
     """The evaluation of a plan, to be called with a job: a new run, or unless `again` the unfinished one of the same plan. Raises BadInput,
     StoreError."""
     run = store.begin(plan.spec(depends(engine, plan)), plan.drawn, again)
-    return Evaluation(plan, store, run.id, engine.environment, asking(engine, plan), workers)
+    return Evaluation(plan, store, run.id, engine.environment, asking(engine, plan), workers, at_once)
 
 
 def beside(engine, store: Store, run: Run, instances: Sequence[Instance]) -> Job:

@@ -100,9 +100,14 @@ def _search(
 
 def _to_each(local: Local, start: int, targets: list[int], before: Before, check: Callable[[], None] | None) -> Iterator[Path]:
     """The paths that `before` holds, target by target, each by (nodes, edges); nothing is held but the path in hand."""
+    names = local.nodes.tolist()
     for count, target in enumerate(targets):
         if check and count % 256 == 0:
             check()
+        back = _only_way(start, target, before)
+        if back:
+            yield from _along(names, back, before)
+            continue
         onward: dict[int, list[int]] = {}  # node -> the next nodes on a way to the target
         stack = [target]
         while stack:
@@ -112,10 +117,21 @@ def _to_each(local: Local, start: int, targets: list[int], before: Before, check
                     onward[node] = []
                     stack.append(node)
                 onward[node].append(near)
-        yield from _between(local, start, target, {node: sorted(ahead) for node, ahead in onward.items()}, before)
+        yield from _between(names, start, target, {node: sorted(ahead) for node, ahead in onward.items()}, before)
 
 
-def _between(local: Local, start: int, target: int, onward: dict[int, list[int]], before: Before) -> Iterator[Path]:
+def _only_way(start: int, target: int, before: Before) -> list[int]:
+    """The nodes from start to target where one sequence of them alone leads there, as to most targets; else none."""
+    back = [target]
+    while back[-1] != start:
+        ways = before.get(back[-1], {})
+        if len(ways) != 1:
+            return []
+        back += ways
+    return back[::-1] if len(back) > 1 else []
+
+
+def _between(names: list[int], start: int, target: int, onward: dict[int, list[int]], before: Before) -> Iterator[Path]:
     """The paths from start to target along `onward`, by nodes, then edges: depth first without recursion."""
     trail, ahead = [start], [iter(onward[start])]
     while trail:
@@ -124,13 +140,17 @@ def _between(local: Local, start: int, target: int, onward: dict[int, list[int]]
             trail.pop()
             ahead.pop()
         elif node == target:
-            places = [*trail, target]
-            nodes = tuple(int(local.nodes[place]) for place in places)
-            for steps in product(*(before[b][a] for a, b in zip(places, places[1:]))):
-                yield Path(nodes, tuple(step[1] for step in steps), tuple(step[2] for step in steps))
+            yield from _along(names, [*trail, target], before)
         else:
             trail.append(node)
             ahead.append(iter(onward[node]))
+
+
+def _along(names: list[int], places: list[int], before: Before) -> Iterator[Path]:
+    """The paths along a sequence of nodes, one for each choice of parallel steps."""
+    nodes = tuple([names[place] for place in places])
+    for steps in product(*[before[b][a] for a, b in zip(places, places[1:])]):
+        yield Path(nodes, tuple([step[1] for step in steps]), tuple([step[2] for step in steps]))
 
 
 def _breadth(local: Local, start: int, hops: int) -> Iterator[Path]:

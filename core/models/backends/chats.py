@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -66,7 +66,8 @@ class Llama(Backend):
 @dataclass(frozen=True)
 class OpenAI(Backend):
     """Any OpenAI-compatible server. `key_variable` names the environment variable that holds the
-    address and the key (core.models.keys), where one is needed."""
+    address and the key (core.models.keys), where one is needed. It is sent `at_once` requests at a time; as many as make replies come
+    faster where that is not given. No reply depends on it, so it is no part of what tells this model from others."""
 
     kinds: ClassVar = ("chat",)
 
@@ -75,6 +76,11 @@ class OpenAI(Backend):
     key_variable: str = ""
     context: int = 8192
     timeout: float = 120.0
+    at_once: int = field(default=0, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.at_once < 0:
+            raise BadParameter(f'"at_once" is a number of requests, or 0 to have it found out, not {self.at_once}.')
 
     def missing(self, row: Row, rows: Rows) -> str:
         return without_key(row, self.key_variable, self.url)
@@ -88,7 +94,7 @@ class OpenAI(Backend):
 
     def client(self, name: str) -> OpenAIChat:
         """A client that knows nothing of the server yet."""
-        return OpenAIChat(self.url, self.model, name, self.key_variable, self.context, self.timeout)
+        return OpenAIChat(self.url, self.model, name, self.key_variable, self.context, self.timeout, at_once=self.at_once)
 
     def profile(self, name: str) -> ServerProfile | None:
         """What was measured of the server for the row of this name; None where nothing was."""

@@ -17,6 +17,7 @@ from core.models.chat.saved_replies import SavedReplies, reply_key
 from core.models.chat.turns import Turn, in_turn, patiently
 from core.models.chat.writing import Writing
 from core.runtime.meter import replied, spent
+from core.runtime.turn import away
 
 THOUGHTS = 4096  # tokens that a model which thinks may use for it, beside those of the reply
 SPARE = 8  # tokens that a chat template may need more than was counted
@@ -138,21 +139,27 @@ class ChatClient(ABC):
         writing, start = self.gathers(request.room, most, request.schema, streamed, self.begun), time.perf_counter()
         with spent("model"):
             self._write(request, writing, check)
-        reply = writing.ended(time.perf_counter() - start)
+        reply = replace(writing.ended(time.perf_counter() - start - writing.waited), waited=writing.waited)
         self.begun = self.begun if writing.begun is None else writing.begun
         if on_text and reply.text and not self.streams:
             on_text(reply.text)
         return reply
 
     def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
-        """What `work` returns; `check` may raise before and during it."""
+        """What `work` returns; `check` may raise before and during it. Other work goes on meanwhile, as the model is elsewhere."""
         if check:
             check()
-        return patiently(work, check)
+        with away():
+            return patiently(work, check)
 
     def _ready(self) -> None:
         """Make ready what is not part of a reply's time, where there is anything. Raises ModelUnavailable, ModelFailed."""
         return
+
+    @property
+    def at_once(self) -> int:
+        """How many pieces of work may ask it at a time: more than one where it is worth it."""
+        return 1
 
     @abstractmethod
     def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:

@@ -91,6 +91,10 @@ class LlamaLanes(LlamaChat):
         super().__init__(path, name, context)
         self.lanes, self._lanes = lanes, threading.Semaphore(lanes)
 
+    @property
+    def at_once(self) -> int:
+        return self.lanes
+
     def close(self) -> None:
         """Free the memory once all requests that run now have ended."""
         for _ in range(self.lanes):

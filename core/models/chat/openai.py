@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import ModelFailed
@@ -13,8 +15,9 @@ from core.models.chat.pauses import Pauses
 from core.models.chat.piece import WHOLE, Piece
 from core.models.chat.refusals import Refusals, said_by
 from core.models.chat.replies import estimate, estimate_tokens, fewest_tokens
-from core.models.chat.server import OpenAIServer
+from core.models.chat.server import OpenAIServer, Passing
 from core.models.chat.whole_prompts import WholePrompts
+from core.models.chat.window import Window
 from core.models.chat.writing import Writing
 
 ENLARGE = (
@@ -27,10 +30,23 @@ class PromptCut(ModelFailed):
     """A server cut a prompt and did not say so."""
 
 
+@dataclass
+class _Sending:
+    """A request on its way: its pauses, the parts that the server was found to refuse, whether it was sent before, and answered."""
+
+    pauses: Pauses
+    learnt: set[str] = field(default_factory=set)
+    again: bool = False
+    answers: int = 0  # of the server when it was last refused
+    overdue: bool = False  # whether a reply did not come in time while others were waited for too
+    answered: bool = False
+
+
 class OpenAIChat(OpenAIServer, ChatClient):
     """A Chat over the server at `url` (ending in /v1), asking for `model`; see `OpenAIServer` for the key.
 
-    Requests run side by side. A request is sent again without what the server refuses of it (`refuses`), which later ones leave out, and
+    Requests run side by side, as many as its `window` lets in: `at_once`, or as many as make replies come faster. A request is
+    sent again without what the server refuses of it (`refuses`), which later ones leave out, and
     after a pause where the server is busy or drops the connection before it says anything. One that is cancelled is given up, also
     before the server has said anything. `reply` raises ModelFailed naming the address. Tokens are estimated, as a server does not count
     them beforehand.
@@ -41,11 +57,19 @@ class OpenAIChat(OpenAIServer, ChatClient):
     counts = False  # whether its last reply said how many tokens it read
 
     def __init__(
-        self, url: str, model: str, name: str, key_variable: str = "", context: int = 8192, timeout: float = 120.0, key: str | None = None
+        self,
+        url: str,
+        model: str,
+        name: str,
+        key_variable: str = "",
+        context: int = 8192,
+        timeout: float = 120.0,
+        key: str | None = None,
+        at_once: int = 0,
     ):
         OpenAIServer.__init__(self, url, model, name, key_variable, timeout, key)
         ChatClient.__init__(self, name, context)
-        self._whole, self._refusals = WholePrompts(), Refusals()
+        self._whole, self._refusals, self.window = WholePrompts(), Refusals(), Window(at_once, timeout)
 
     @property
     def refuses(self) -> tuple[str, ...]:
@@ -60,44 +84,72 @@ class OpenAIChat(OpenAIServer, ChatClient):
         """Leave parts of requests out from now on, as though the server had refused them; a name that is no part's is passed over."""
         self._refusals.add(names)
 
+    @property
+    def at_once(self) -> int:
+        return self.window.at_once
+
     def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
         body = {"model": self.model, **request.body()}
         if request.schema is not None:
             body["response_format"] = request.response_format()
-        pauses, learnt = self.pauses(), set[str]()
+        sending = _Sending(self.pauses())
         try:
-            while not self._sent(self._refusals.allowed(body), writing, check, pauses, learnt):
-                continue
+            while not sending.answered:
+                self._sent(self._refusals.allowed(body), writing, check, sending)
         except Exception as error:
-            self._refusals.forget(learnt)  # leaving them out did not help
+            self._refusals.forget(sending.learnt)  # leaving them out did not help
             failure = self.failure(error, writing.text)
             if failure is None:
                 raise
             raise failure from error
 
-    def _sent(self, body: dict[str, Any], writing: Writing, check: Check | None, pauses: Pauses, learnt: set[str]) -> bool:
-        """Whether the request was answered; False where it is to be sent again: later, or without what the server `learnt` to refuse."""
+    def _sent(self, body: dict[str, Any], writing: Writing, check: Check | None, sending: _Sending) -> None:
+        """Send a request once; where it is not answered it is to be sent again: after a pause, or without what the server refuses of it."""
+        start = time.perf_counter()
+        with self.window.place(check, sending.again) as place:
+            writing.waited += time.perf_counter() - start
+            start = time.perf_counter()
+            try:
+                used = self._stream(body, writing, check)
+                place.answered()
+                sending.answered, start = True, time.perf_counter()
+                self._look_whole(used, body, check)
+                writing.waited += time.perf_counter() - start
+                return
+            except Exception as error:
+                passing = self._put_off(error, body, writing, sending)
+        if passing is not None and not sending.pauses.wait(passing.why, passing.headers, check, passing.tries):
+            raise passing.error
+        writing.waited += time.perf_counter() - start
+
+    def _put_off(self, error: Exception, body: dict[str, Any], writing: Writing, sending: _Sending) -> Passing | None:
+        """What is to be waited for before the request is sent again, if anything. Raises the error of one that is not to be sent again."""
         import openai
 
-        try:
-            self._stream(body, writing, check)
-        except (openai.APIStatusError, openai.APIConnectionError) as error:
-            if writing.pieces:
-                raise
-            if self.waited(error, pauses, check):
-                return False
-            status, said = (
-                (error.status_code, said_by(error.body) or error.message) if isinstance(error, openai.APIStatusError) else (0, "")
-            )
-            refused = self._refusals.learn(status, said, body)
-            if not refused:
-                raise
-            learnt.add(refused)
-            return False
-        return True
+        if writing.pieces or not isinstance(error, openai.APIStatusError | openai.APIConnectionError):
+            raise error
+        sending.again = True
+        passing = self.passing(error)
+        if passing is not None:
+            if passing.busy:
+                if self.window.answers > sending.answers:  # others were answered since: its turn will come
+                    sending.pauses, sending.answers = self.pauses(), self.window.answers
+                self.window.refused(sending.pauses.coming(passing.headers))
+            return passing
+        if isinstance(error, openai.APITimeoutError) and self.window.crowded and not sending.overdue:
+            sending.overdue = True
+            self.window.overdue()
+            return None
+        status, said = (error.status_code, said_by(error.body) or error.message) if isinstance(error, openai.APIStatusError) else (0, "")
+        refused = self._refusals.learn(status, said, body)
+        if not refused:
+            raise error
+        sending.learnt.add(refused)
+        return None
 
-    def _stream(self, body: dict[str, Any], writing: Writing, check: Check | None) -> None:
-        """One streamed request; leaving early closes the connection, which stops the server's work."""
+    def _stream(self, body: dict[str, Any], writing: Writing, check: Check | None) -> tuple[int, int] | None:
+        """One streamed request; the tokens that the server says it read and wrote. Leaving early closes the connection, which stops the
+        server's work."""
         used: tuple[int, int] | None = None
         with self._ready().chat.completions.create(**body) as stream:
             for piece in _pieces(stream):
@@ -114,14 +166,17 @@ class OpenAIChat(OpenAIServer, ChatClient):
         if writing.finish is None:
             raise ValueError("the connection ended before the reply did")
         messages, self.counts = body["messages"], used is not None and used[0] > 0
-        if (
-            self.holds_counts
-            and used is not None
-            and (cut := self._whole.cut(used[0], messages, lambda others: self._reads(others, body, check)))
-        ):
-            raise PromptCut(f"The server at {self.url} {cut}: it cut the prompt and did not say so. {ENLARGE}")
         about = max(fewest_tokens(messages), estimate_tokens(messages)), estimate("".join(writing.pieces))
         writing.tokens_in, writing.tokens_out = used or about
+        return used
+
+    def _look_whole(self, used: tuple[int, int] | None, body: dict[str, Any], check: Check | None) -> None:
+        """Raises PromptCut where the server read only a part of the prompt."""
+        if not self.holds_counts or used is None:
+            return
+        messages = body["messages"]
+        if cut := self._whole.cut(used[0], messages, lambda others: self._reads(others, body, check)):
+            raise PromptCut(f"The server at {self.url} {cut}: it cut the prompt and did not say so. {ENLARGE}")
 
     def _reads(self, messages: Messages, body: dict[str, Any], check: Check | None) -> int:
         """How many tokens the server says it reads of other messages, asked for a reply of one token; 0 where it does not say."""

@@ -22,12 +22,16 @@ class Pauses:
     def __init__(self, who: str):
         self._who, self._left, self._next, self._done = who, MOST, FIRST, 0
 
+    def coming(self, headers: Mapping[str, str]) -> float:
+        """The seconds of the next pause, after an answer with these headers."""
+        named = retry_after(headers)
+        return self._next if named is None else max(named, LOOK)
+
     def wait(self, why: str, headers: Mapping[str, str], check: Callable[[], None] | None, tries: int = TRIES) -> bool:
         """Wait as long as the server says, or twice as long as the last time; False at once where that is too long or was done `tries`
         times. `why` says what happened; `check` is called meanwhile and may raise.
         """
-        named = retry_after(headers)
-        pause = self._next if named is None else max(named, LOOK)
+        pause = self.coming(headers)
         if pause > self._left or self._done >= tries:
             return False
         self._left, self._next, self._done = self._left - pause, 2 * self._next, self._done + 1

@@ -151,7 +151,7 @@ class CachedChat:
             how: dict[str, Any] = dict(max_tokens=max_tokens, seed=seed, temperature=temperature, on_text=on_text, check=check)
             with self._shares.work() as share:
                 found = chat.reply(messages, schema=schema, **how)
-                found = read_again(replace(found, seconds=found.seconds * share()), schema)
+                found = read_again(replace(found, seconds=(found.seconds + found.waited) * share(), waited=0.0), schema)
             self.replies.keep(key, self.model, found)
         elif on_text and found.text:
             on_text(found.text)

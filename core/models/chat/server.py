@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelFailed, shorten
-from core.models.chat.pauses import BUSY, DROPS, Pauses
+from core.models.chat.pauses import BUSY, DROPS, TRIES, Pauses
 from core.models.chat.piece import bound
 from core.models.chat.refusals import said_by
 from core.models.keys import key_for, saved_key
@@ -21,6 +22,18 @@ QUOTA = re.compile(r"insufficient_quota|quota|billing", re.IGNORECASE)  # in a r
 DROPPED = ("RemoteProtocolError", "ReadError", "WriteError")  # the HTTP library's faults of a connection that was there
 CONNECT = 5.0  # seconds until a server that does not answer counts as dead
 Check = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Passing:
+    """An error that passes: what happened, the headers that may say when it is over, how often it is waited for, and whether the server
+    has too many requests."""
+
+    error: Exception
+    why: str
+    headers: Mapping[str, str]
+    tries: int = TRIES
+    busy: bool = False
 
 
 class OpenAIServer:
@@ -56,14 +69,19 @@ class OpenAIServer:
 
     def waited(self, error: Exception, pauses: Pauses, check: Check | None) -> bool:
         """Whether an error was one that passes, and was waited for, so that the request is to be sent again."""
+        passing = self.passing(error)
+        return passing is not None and pauses.wait(passing.why, passing.headers, check, passing.tries)
+
+    def passing(self, error: Exception) -> Passing | None:
+        """What is to be waited for after an error; None for one that does not pass."""
         import openai
 
         if isinstance(error, openai.APIStatusError) and error.status_code in BUSY:
             lasting = QUOTA.search(f"{said_by(error.body)} {error.code}")
-            return not lasting and pauses.wait(f"is busy ({error.status_code})", error.response.headers, check)
+            return None if lasting else Passing(error, f"is busy ({error.status_code})", error.response.headers, busy=True)
         if isinstance(error, openai.APIConnectionError) and type(error.__cause__).__name__ in DROPPED:
-            return pauses.wait("dropped the connection", {}, check, DROPS)
-        return False
+            return Passing(error, "dropped the connection", {}, DROPS)
+        return None
 
     def failure(self, error: Exception, so_far: str = "") -> ModelFailed | None:
         """What happened, in words for a person; None for an error that is none of the server's."""

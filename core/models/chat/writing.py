@@ -38,6 +38,7 @@ class Writing:
         self.finish: str | None = None
         self.tool = self.refusal = ""
         self.tokens_in = self.tokens_out = 0
+        self.waited = 0.0  # seconds before the model was at it, which are none of the reply's
 
     @property
     def text(self) -> str:

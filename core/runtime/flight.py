@@ -1,0 +1,103 @@
+"""Pieces of work in flight: several at a time in threads, of which one computes while the others wait for servers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import TypeVar
+
+from core.errors import Cancelled
+from core.runtime.meter import spent
+from core.runtime.turn import Turn
+
+LOOK = 0.05  # seconds between two looks at whether somebody cancelled, and at how many may be in flight
+MAX_PIECES = 1024  # in flight at a time
+PATIENCE = 60.0  # seconds that a piece waits to compute on before it does so beside another
+T = TypeVar("T")
+W = TypeVar("W")
+
+
+class Flight:
+    """Pieces of work, `at_once()` of them at a time; that is asked again and again, so that it may change while they are at work.
+
+    `check` may raise, as where the job was cancelled. A piece looks at `Flight.check`, which raises also once another piece has failed.
+    """
+
+    def __init__(self, at_once: Callable[[], int], check: Callable[[], None]):
+        self._at_once, self._check, self._over = at_once, check, threading.Event()
+
+    def check(self) -> None:
+        """Raises Cancelled once nobody waits for the pieces any more, and what the job's check raises."""
+        if self._over.is_set():
+            raise Cancelled()
+        self._check()
+
+    def each(self, work: Callable[[W], T], items: Iterable[W]) -> Iterator[tuple[W, T]]:
+        """Each item with `work(item)`, as they come; begun in the order of the items, of which no more are taken than are begun.
+
+        What `work` or the check raises is raised once the pieces at work have ended, of which what came is handed out first.
+        """
+        waiting: dict[Future[T], tuple[int, W]] = {}
+        left, fault = enumerate(items), None
+        with ThreadPoolExecutor(MAX_PIECES, "flight") as pool:
+            try:
+                while True:
+                    while fault is None and len(waiting) < self._at_once() and (following := next(left, None)) is not None:
+                        waiting[pool.submit(work, following[1])] = following
+                    if not waiting:
+                        break
+                    done, _ = wait(waiting, LOOK, FIRST_COMPLETED)
+                    for future in sorted(done, key=lambda one: waiting[one][0]):
+                        _, item = waiting.pop(future)
+                        error = future.exception()
+                        if error is None:
+                            yield item, future.result()
+                        fault = fault or error
+                    try:
+                        self._check()
+                    except BaseException as error:  # raised below, once those at work have ended
+                        fault = fault or error
+                    if fault is not None:
+                        self._over.set()
+            finally:
+                self._over.set()
+        if fault is not None:
+            raise fault
+
+
+class Processor:
+    """What pieces of work compute on, one at a time, so that the seconds of each are its own; see `core.runtime.turn.away`."""
+
+    def __init__(self) -> None:
+        self._free = threading.Semaphore()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """A piece of work that computes within, and lets others do so whenever it waits for another computer or for one of them.
+
+        One that could not go on for `PATIENCE` seconds does so beside another, from then on to its end: what it holds may be what the
+        other waits for.
+        """
+        has = self._free.acquire()
+
+        def release(waits: bool) -> bool:
+            nonlocal has
+            if not (waits and has):
+                return False
+            has = False
+            self._free.release()
+            return True
+
+        def resume(waits: bool) -> None:
+            nonlocal has
+            with spent("waiting"):
+                has = self._free.acquire(timeout=PATIENCE)
+
+        try:
+            with Turn(release, resume).held():
+                yield
+        finally:
+            if has:
+                self._free.release()

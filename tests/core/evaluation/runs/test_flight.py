@@ -1,0 +1,183 @@
+"""Evaluations with many questions in flight, on a real server on loopback whose reply depends on the prompt alone."""
+
+import hashlib
+import json
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from core.evaluation.metrics.outcome import Outcome
+from core.evaluation.runs.starting import evaluate
+from core.models.chat.openai import OpenAIChat
+from core.types import Question
+from tests.core.models.chat_server import serving, stream
+
+LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep={keep}) >> Answer()"
+SECONDS = 0.15  # of a reply
+
+
+class Counted:
+    """What the server saw: how many requests at a time, and each prompt as often as it was asked."""
+
+    def __init__(self):
+        self.now = self.most = 0
+        self.asked, self.lock = [], threading.Lock()
+
+    def __enter__(self):
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+
+    def __exit__(self, *_):
+        with self.lock:
+            self.now -= 1
+
+
+@contextmanager
+def server(seconds=SECONDS, refuses=lambda number: False):
+    """A server whose replies take so long; the requests of which `refuses` is true are too many."""
+    seen = Counted()
+
+    def answer(handler, body):
+        with seen.lock:
+            number = len(seen.asked)
+            seen.asked.append(json.dumps(body["messages"]))
+        if refuses(number):
+            handler.send_response(429)
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+            return
+        with seen:
+            time.sleep(seconds)
+        word = ["Drama", "Comedy", "Ann"][hashlib.sha256(seen.asked[number].encode()).digest()[0] % 3]
+        piece = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
+        ended = {**piece, "choices": [{"index": 0, "delta": {"content": word}, "finish_reason": "stop"}]}
+        stream(handler, f"data: {json.dumps(ended)}\n\ndata: [DONE]\n\n")
+
+    with serving(answer) as (address, _):
+        yield address, seen
+
+
+def questions(count):
+    names = [("One", "Drama"), ("Two", "Comedy"), ("Ann", "Drama")]
+    found = [
+        Question(f"number {i}: genre of {names[i % 3][0]}", f"q-{i:02}", (names[i % 3][0],), (names[i % 3][1],), 1) for i in range(count)
+    ]
+    return (*found, Question("who is Nobody", "q-nobody", ("Nobody",), ("Ann",), 1))
+
+
+def asking(bench, address, **how):
+    bench.models._chat = OpenAIChat(address, "m", "m", **how)
+
+
+def rows(bench, number):
+    """The rows of a run without what differs from run to run: seconds."""
+
+    def plain(outcome: Outcome | None):
+        return outcome and replace(outcome, costs=tuple(replace(cost, seconds=0.0) for cost in outcome.costs))
+
+    return [(row.instance, row.question.id, plain(row.outcome), row.error) for row in bench.store().rows(number)]
+
+
+def test_the_rows_are_those_of_one_question_at_a_time_and_wait_together(bench):
+    plan = bench.plan(questions=questions(36))
+    with server() as (address, seen):
+        asking(bench, address, at_once=1)
+        alone = evaluate(bench.engine, bench.store(), plan)
+        assert alone.wait(120) and seen.most == 1
+        asking(bench, address)
+        start = time.perf_counter()
+        many = evaluate(bench.engine, bench.store(), plan, again=True)
+        assert many.wait(120) and many.number != alone.number
+        elapsed = time.perf_counter() - start
+    found = rows(bench, many.number)
+    assert found == rows(bench, alone.number) and len(found) == 2 * 37
+    assert [row[1] for row in found] == [one.question.id for one in plan.drawn for _ in plan.instances]
+    assert seen.most > 8 and elapsed < 72 * SECONDS / 2  # 72 replies
+
+
+def test_seconds_of_a_row_are_its_own(bench):
+    with server() as (address, _):
+        asking(bench, address)
+        job = bench.run(bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(30)))
+    found = [row for row in bench.store().rows(job.number) if row.outcome]
+    models = sorted(cost.seconds for row in found for cost in row.outcome.costs if cost.stage == "generate")
+    others = sorted(sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate") for row in found)
+    assert SECONDS <= models[0] and models[len(models) // 2] < 2 * SECONDS
+    assert others[len(others) // 2] < SECONDS / 2  # however many were at work beside
+
+
+@pytest.mark.parametrize("number", [1, 5])
+def test_a_number_of_requests_may_be_given(bench, number):
+    with server() as (address, seen):
+        asking(bench, address)
+        job = evaluate(bench.engine, bench.store(), bench.plan(questions=questions(12)), at_once=number)
+        assert job.wait(120) and job.status == "done"
+    assert seen.most == number
+
+
+def test_a_cold_run_has_one_question_at_a_time(bench):
+    bench.models.forget = lambda: None
+    with server(0.01) as (address, seen):
+        asking(bench, address)
+        assert bench.run(bench.plan(questions=questions(6), cold=True)).status == "done"
+    assert seen.most == 1
+
+
+def test_in_a_storm_of_refusals_nothing_is_lost_and_nothing_asked_twice(bench, monkeypatch):
+    monkeypatch.setattr("core.models.chat.pauses.FIRST", 0.02)
+    refused = set()
+
+    def refuses(number):
+        if number % 3:
+            refused.add(number)
+        return number % 3 != 0
+
+    with server(0.05, refuses) as (address, seen):
+        asking(bench, address)
+        job = bench.run(bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(24)))
+    run = bench.store().run(job.number)
+    assert (run.done, run.failed) == (24, 1)
+    answered = [asked for number, asked in enumerate(seen.asked) if number not in refused]
+    assert len(answered) == len(set(answered)) == 24
+
+
+def test_a_server_that_dies_costs_only_the_questions_that_are_left(bench):
+    plan = bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(30))
+    with server(0.1) as (address, seen):
+        asking(bench, address)
+        job = evaluate(bench.engine, bench.store(), plan)
+        while len(seen.asked) < 14:
+            time.sleep(0.01)
+    assert job.wait(120) and job.status == "done"
+    run = bench.store().run(job.number)
+    assert run.done + run.failed == 31 and 1 <= run.done < 30
+    errors = {row.error for row in bench.store().rows(job.number) if row.error and "Nobody" not in row.error}
+    assert errors and all("The server at" in error for error in errors)
+    with server(0.01) as (address, seen):
+        asking(bench, address)
+        again = bench.run(plan)
+    assert again.number == job.number and bench.store().run(job.number).done == 30
+    assert len(seen.asked) == 30 - run.done  # what was done is not asked again
+
+
+def test_cancelled_in_the_middle_nothing_is_lost_and_nothing_done_twice(bench):
+    plan = bench.plan(bench.instance("one", LINE.format(keep=1)), questions=questions(40))
+    with server(0.2) as (address, seen):
+        asking(bench, address)
+        job = evaluate(bench.engine, bench.store(), plan)
+        while len(seen.asked) < 20:
+            time.sleep(0.01)
+        before = time.perf_counter()
+        job.cancel()
+        assert job.wait(30) and job.status == "cancelled" and time.perf_counter() - before < 5
+        done = bench.store().finished(job.number)
+        assert 1 <= len(done) < 40
+        finished, count = {question for _, question in done}, len(seen.asked)
+        again = bench.run(plan)
+    assert again.number == job.number and bench.store().run(job.number).done == 40
+    later = "\n".join(seen.asked[count:])
+    assert not any(f"number {int(question[2:])}:" in later for question in finished)

@@ -1,0 +1,157 @@
+"""How many requests a server is sent at a time, on servers that are played without a clock of their own."""
+
+import heapq
+from contextlib import ExitStack
+
+import pytest
+
+from core.models.chat.window import HOLD, LARGEST, START, Window
+
+
+class Played:
+    """A server that takes `seconds` for a reply, `slots` of them at a time, and is sent as many requests as the window lets in."""
+
+    def __init__(self, slots=10**6, seconds=1.0, refuses=False, **how):
+        self.now, self.slots, self.seconds, self.refuses = 0.0, slots, seconds, refuses
+        self.window = Window(clock=lambda: self.now, **how)
+        self.free = [0.0] * min(slots, 1000)  # when each slot is free
+        self.open, self.most, self.refused, self.longest, self.limits = [], 0, 0, 0.0, []
+
+    def replies(self, count):
+        """So many more replies; the seconds that they took."""
+        began, done = self.now, 0
+        while done < count:
+            while len(self.open) < self.window.limit and self._send():
+                continue
+            self.most = max(self.most, len(self.open))
+            ended, sent, _, place, stack = heapq.heappop(self.open)
+            self.now = max(self.now, ended)
+            self.longest = max(self.longest, self.now - sent)
+            place.answered()
+            stack.close()
+            done += 1
+            self.limits.append(self.window.limit)
+        return self.now - began
+
+    def _send(self):
+        stack = ExitStack()
+        place = stack.enter_context(self.window.place())
+        if self.refuses and len(self.open) >= self.slots:
+            self.refused += 1
+            self.window.refused(1.0)
+            stack.close()
+            return False
+        begins = max(self.now, heapq.heappop(self.free))
+        heapq.heappush(self.free, begins + self.seconds)
+        heapq.heappush(self.open, (begins + self.seconds, self.now, id(stack), place, stack))
+        return True
+
+
+def test_a_server_without_a_limit_is_sent_ever_more_up_to_the_largest_number():
+    server = Played()
+    assert server.replies(64) <= 6  # 1, then 8, 16 and 32 at a time: 57 in four seconds
+    server.replies(2_000)
+    assert server.window.limit == LARGEST and server.most == LARGEST
+
+
+def test_a_server_that_lets_wait_what_is_too_much_is_soon_sent_what_it_does_at_a_time():
+    server = Played(slots=8)
+    assert server.replies(400) <= 400 / 8 / 0.9
+    assert 8 <= server.window.limit <= 9 and server.most <= 18
+    assert sum(8 <= limit <= 9 for limit in server.limits) > 0.7 * len(server.limits)
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3, 5, 20])
+def test_what_was_found_is_about_what_the_server_does_at_a_time(slots):
+    server = Played(slots=slots)
+    server.replies(40 * slots + 80)
+    usual = sorted(server.limits[20:])[len(server.limits[20:]) // 2]
+    assert slots <= usual <= slots + 1
+
+
+def test_a_slow_server_with_one_place_is_never_sent_what_would_not_come_in_time():
+    server = Played(slots=1, seconds=20.0)
+    server.replies(60)
+    assert server.most == 3 and server.longest <= 60  # half of 120 seconds; the next tries are of two
+
+
+def test_a_server_that_refuses_what_is_too_much_is_sent_what_it_takes():
+    server = Played(slots=8, refuses=True)
+    assert server.replies(400) <= 400 / 8 / 0.9
+    assert 7 <= server.window.limit <= 9 and server.refused < 40
+
+
+def test_a_reply_that_is_overdue_halves_the_window():
+    server = Played()
+    server.replies(1 + START + 1)
+    with ExitStack() as stack:
+        for _ in range(server.window.limit - len(server.open)):
+            stack.enter_context(server.window.place())
+        assert server.window.crowded
+        before = server.window.limit
+        server.window.overdue()
+        assert server.window.limit == before // 2
+
+
+class Stop(Exception):
+    pass
+
+
+def stop():
+    raise Stop
+
+
+def test_where_nothing_is_at_a_busy_server_nobody_asks_before_the_pause_is_over():
+    now = [0.0]
+    window = Window(clock=lambda: now[0])
+    with window.place():
+        window.refused(30.0)
+    with pytest.raises(Stop), window.place(stop):
+        pass
+    now[0] = 30.0
+    with window.place(stop):  # which is free now
+        assert window.limit == 1
+
+
+def test_who_was_refused_goes_before_who_waits():
+    import threading
+
+    window, order = Window(1), []
+    threads = []
+    with window.place():
+        for name, first in (("later", False), ("refused", True)):
+
+            def work(name=name, first=first):
+                with window.place(first=first):
+                    order.append(name)
+
+            threads.append(threading.Thread(target=work))
+            threads[-1].start()
+            while len(window._waiting) < len(threads):
+                pass
+    for thread in threads:
+        thread.join(10)
+    assert order == ["refused", "later"]
+
+
+def test_a_number_that_somebody_chose_stays():
+    server = Played(fixed=3)
+    server.replies(100)
+    assert server.most == server.window.limit == 3
+    with server.window.fixed_at(5):
+        assert server.window.limit == 5
+    with server.window.fixed_at(0):
+        assert server.window.limit == 3
+    assert Window(1).at_once == 1 and Window().at_once == 3  # one at a time has nothing made ready meanwhile
+
+
+def test_a_window_that_is_not_full_does_not_grow():
+    """Replies come as fast as one asks for them: it is not the window that limits them."""
+    server = Played()
+    server.replies(1 + START)
+    limit = server.window.limit
+    for _ in range(10 * HOLD * limit):  # one at a time
+        with server.window.place() as place:
+            server.now += 1.0
+            place.answered()
+    assert server.window.limit <= 2 * limit

@@ -1,0 +1,181 @@
+"""Pieces of work in flight: how many, in which order, and that one of them computes at a time."""
+
+import threading
+import time
+
+import pytest
+
+from core.errors import Cancelled
+from core.runtime.flight import Flight, Processor
+from core.runtime.meter import metered, spent
+from core.runtime.turn import away
+
+
+def soon(true):
+    end = time.monotonic() + 30
+    while not true() and time.monotonic() < end:
+        time.sleep(0.005)
+    return true()
+
+
+def nothing():
+    pass
+
+
+def test_so_many_are_at_work_as_may_be_and_none_is_begun_before_its_turn():
+    may, begun, go = [2], [], threading.Event()
+
+    def work(item):
+        begun.append(item)
+        assert go.wait(30)
+        return -item
+
+    found = []
+    thread = threading.Thread(target=lambda: found.extend(Flight(lambda: may[0], nothing).each(work, range(6))))
+    thread.start()
+    assert soon(lambda: len(begun) == 2) and not soon_more(begun, 2)
+    may[0] = 4  # more are let in while the others are at work
+    assert soon(lambda: len(begun) == 4) and not soon_more(begun, 4)
+    go.set()
+    thread.join(30)
+    assert sorted(begun[:4]) == [0, 1, 2, 3] and sorted(found) == [(i, -i) for i in range(6)]
+
+
+def soon_more(begun, than):
+    time.sleep(0.2)
+    return len(begun) > than
+
+
+def test_items_are_taken_as_they_are_begun():
+    taken = []
+
+    def items():
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    each = Flight(lambda: 3, nothing).each(lambda item: item, items())
+    next(each)
+    assert len(taken) <= 6
+    each.close()
+
+
+def test_a_failure_stops_the_others_and_what_came_is_handed_out_first():
+    together = threading.Barrier(3)
+    flight = Flight(lambda: 3, nothing)
+
+    def work(item):
+        together.wait(30)
+        if item == 0:
+            return "came"
+        if item == 1:
+            raise ValueError("broken")
+        assert soon(lambda: stopped(flight))
+        flight.check()
+
+    found = []
+    with pytest.raises(ValueError, match="broken"):
+        for one in flight.each(work, range(9)):
+            found.append(one)
+    assert found == [(0, "came")]
+
+
+def stopped(flight):
+    try:
+        flight.check()
+    except Cancelled:
+        return True
+    return False
+
+
+def test_what_is_cancelled_begins_nothing_more():
+    cancelled, begun = threading.Event(), []
+
+    def check():
+        if cancelled.is_set():
+            raise Cancelled()
+
+    flight = Flight(lambda: 2, check)
+
+    def work(item):
+        begun.append(item)
+        cancelled.set()
+        assert soon(lambda: stopped(flight))
+
+    with pytest.raises(Cancelled):
+        list(flight.each(work, range(50)))
+    assert len(begun) <= 2
+
+
+def test_one_computes_at_a_time_and_all_wait_for_servers_side_by_side():
+    processor, computing, most, waiting, together = Processor(), [0], [0], threading.Barrier(5), threading.Lock()
+
+    def count(by):
+        with together:
+            computing[0] += by
+            most[0] = max(most[0], computing[0])
+
+    def work(item):
+        with processor.held():
+            count(1)
+            time.sleep(0.01)
+            count(-1)
+            with away():
+                waiting.wait(30)  # which no piece would pass alone
+            count(1)
+            time.sleep(0.01)
+            count(-1)
+
+    list(Flight(lambda: 5, nothing).each(work, range(5)))
+    assert most == [1]
+
+
+def test_waiting_to_compute_is_no_time_of_the_piece():
+    processor, has, go, seconds = Processor(), threading.Event(), threading.Event(), {}
+
+    def first():
+        with processor.held(), metered() as meter:
+            with spent("model"), away():
+                has.set()
+                assert go.wait(30)
+            seconds.update(meter.seconds)
+
+    def second():
+        assert has.wait(30)
+        with processor.held():
+            go.set()
+            time.sleep(0.3)
+
+    threads = [threading.Thread(target=one) for one in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert seconds["waiting"] >= 0.25 and seconds["model"] < seconds["waiting"] + 1
+
+
+def test_a_piece_that_holds_what_another_waits_for_goes_on_after_a_while(monkeypatch):
+    """One waits for a server with a lock held; the other, which computes meanwhile, wants that lock and does not let go."""
+    monkeypatch.setattr("core.runtime.flight.PATIENCE", 0.1)
+    processor, lock, has, order = Processor(), threading.Lock(), threading.Event(), []
+
+    def holds():
+        with processor.held(), lock:
+            with away():
+                has.set()
+                time.sleep(0.2)
+            order.append("holds")
+
+    def wants():
+        assert has.wait(30)
+        with processor.held(), lock:
+            order.append("wants")
+
+    threads = [threading.Thread(target=one) for one in (holds, wants)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert order == ["holds", "wants"]
+    with processor.held():  # it is free again
+        pass
