@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 from core.errors import BadParameter, ModelUnavailable, nearest
+from core.io.home import home
 from core.io.locks import changing
 from core.models import combine, declared
 from core.models.backends import Llama, OpenAI
 from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.chat.client import ChatClient
+from core.models.chat.openai import OpenAIChat
 from core.models.chat.profile import ServerProfile, measure, save_profile
+from core.models.chat.refusals import SavedRefusals
 from core.models.chat.saved_replies import SavedReplies
 from core.models.declared import ROLES, Row
 from core.models.fetch import fetch
@@ -24,6 +27,8 @@ from core.models.llm_chooser import LLMChooser
 from core.models.scorers import EncoderScorer
 from core.models.weights import weights_folder
 from core.sharing import check_administrator
+
+REFUSALS = "refusals.json"  # in a person's folder: what servers were seen to refuse
 
 
 @dataclass(frozen=True)
@@ -95,18 +100,24 @@ class Registry:
         With a `name` or role, a text that changes only when that model is another one. Raises BadParameter.
         """
         if name is not None:
-            row = self.resolve(name)
-            return repr((row.backend, row.settings, row.settings.stamp(self._rows)))
+            return self._weights(name) + (
+                f" thoughts {thoughts}" if (thoughts := getattr(self.resolve(name).settings, "thoughts", 0)) else ""
+            )
         with self._lock:
             stamps = [row.settings.stamp(self._rows) for _, row in sorted(self._rows.items())]
             return repr((sorted(self._roles.items()), sorted(self._rows.items()), stamps))
 
     def weights(self, name: str) -> str:
-        """A text that tells a model's weights from others wherever it runs: their sha256 where it is declared, else its signature.
+        """A text that tells a model's weights from others wherever it runs: their sha256 where it is declared, else how it is declared,
+        without what no whole reply depends on.
 
         Raises BadParameter.
         """
-        return getattr(self.resolve(name).settings, "sha256", "") or self.signature(name)
+        return getattr(self.resolve(name).settings, "sha256", "") or self._weights(name)
+
+    def _weights(self, name: str) -> str:
+        row = self.resolve(name)
+        return repr((row.backend, row.settings, row.settings.stamp(self._rows)))
 
     def title(self, name: str) -> str:
         """The title of a model or role up to its first comma. Raises BadParameter."""
@@ -230,6 +241,7 @@ class Registry:
             raise BadParameter(f"“{row.name}” is no language model behind a server, so there is nothing to measure.")
         profile = measure(row.settings.client(row.name), progress, check)
         save_profile(row.name, row.settings.url, row.settings.model, profile)
+        _refusals(row).keep(())  # what it was seen to refuse before is measured anew
         with self._lock, changing(declared.own_file()):
             rows, roles = declared.raw_own()
             values = rows.get(row.name, {})
@@ -291,8 +303,15 @@ class Registry:
                 made = row.settings.make(row, self._rows, self.encoder)
                 if isinstance(made, ChatClient):
                     made.keep_in(SavedReplies(), self.weights(row.name))
+                if isinstance(made, OpenAIChat):
+                    made.keep_refusals_in(_refusals(row))
                 self._made[row.name], self._stamps[row.name] = made, stamp
             return self._made[row.name]
+
+
+def _refusals(row: Row) -> SavedRefusals:
+    """What the server of a row was seen to refuse, for as long as the row is the same."""
+    return SavedRefusals(home() / REFUSALS, row.name, repr((row.backend, astuple(row.settings))))  # type: ignore[call-overload]
 
 
 def _close(made: Any) -> None:

@@ -67,7 +67,8 @@ class Llama(Backend):
 class OpenAI(Backend):
     """Any OpenAI-compatible server. `key_variable` names the environment variable that holds the
     address and the key (core.models.keys), where one is needed. It is sent `at_once` requests at a time; as many as make replies come
-    faster where that is not given. No reply depends on it, so it is no part of what tells this model from others."""
+    faster where that is not given. `thoughts` is the budget in tokens of a model that thinks, beside those of its replies. No whole reply
+    depends on these two, so that they are no part of what tells its weights from others."""
 
     kinds: ClassVar = ("chat",)
 
@@ -77,10 +78,10 @@ class OpenAI(Backend):
     context: int = 8192
     timeout: float = 120.0
     at_once: int = field(default=0, repr=False)
+    thoughts: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
-        if self.at_once < 0:
-            raise BadParameter(f'"at_once" is a number of requests, or 0 to have it found out, not {self.at_once}.')
+        _check_asking(self.at_once, self.thoughts)
 
     def missing(self, row: Row, rows: Rows) -> str:
         return without_key(row, self.key_variable, self.url)
@@ -88,13 +89,13 @@ class OpenAI(Backend):
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         made, profile = self.client(row.name), self.profile(row.name)
         if profile is not None:
-            made.thinks = profile.thinks
+            made.thinks = made.thinks or profile.thinks
             made.leave_out(*profile.refuses)
         return made
 
     def client(self, name: str) -> OpenAIChat:
         """A client that knows nothing of the server yet."""
-        return OpenAIChat(self.url, self.model, name, self.key_variable, self.context, self.timeout, at_once=self.at_once)
+        return OpenAIChat(self.url, self.model, name, self.key_variable, self.context, self.timeout, None, self.at_once, self.thoughts)
 
     def profile(self, name: str) -> ServerProfile | None:
         """What was measured of the server for the row of this name; None where nothing was."""
@@ -104,6 +105,14 @@ class OpenAI(Backend):
         return self.url
 
 
+def _check_asking(at_once: int, thoughts: int) -> None:
+    """Raises BadParameter for numbers of requests or tokens that cannot be."""
+    if at_once < 0:
+        raise BadParameter(f'"at_once" is a number of requests, or 0 to have it found out, not {at_once}.')
+    if thoughts < 0:
+        raise BadParameter(f'"thoughts" is a number of tokens, or 0 where it is not known whether the model thinks, not {thoughts}.')
+
+
 @dataclass(frozen=True)
 class VLLM(Backend):
     """A model of vLLM's own server, which Hopscope starts and ends; `weights` is a local folder or a name on the model hub.
@@ -111,7 +120,8 @@ class VLLM(Backend):
     Where `get`, the command that makes the weights, is given, they are a folder inside the models folder. Where `base` names another
     row of this backend, the weights are a folder with a LoRA adapter over that model, and the two share its server. `cards` is a number of
     graphics cards, or says which ones (“2,3”). `reasoning` names the parser of a model that thinks, `quantization` how weights are
-    stored where their folder does not say; `options` are further arguments of `vllm serve`.
+    stored where their folder does not say; `options` are further arguments of `vllm serve`. `at_once` and `thoughts` are those of any
+    server (`OpenAI`).
     """
 
     kinds: ClassVar = ("chat",)
@@ -125,8 +135,11 @@ class VLLM(Backend):
     reasoning: str = ""
     options: str = ""
     get: str = ""
+    at_once: int = field(default=0, repr=False)
+    thoughts: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
+        _check_asking(self.at_once, self.thoughts)
         fits = CARDS.fullmatch(self.cards) if isinstance(self.cards, str) else self.cards > 0
         if not fits:
             raise BadParameter(f'"cards" is a number of graphics cards, or says which ones, such as "0,1", not {self.cards!r}.')
@@ -158,7 +171,7 @@ class VLLM(Backend):
         assert isinstance(base.settings, VLLM)  # another is said to be missing
         server = vllm.server(base.name)
         server.launch_as(base.settings.launch(base, rows))
-        return vllm.VLLMChat(server, row.name, base.settings.context)
+        return vllm.VLLMChat(server, row.name, base.settings.context, self.at_once, self.thoughts)
 
     def launch(self, row: Row, rows: Rows) -> vllm.Launch:
         """How the server of this model is started, with the adapters over it that are on this computer."""

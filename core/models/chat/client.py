@@ -19,7 +19,7 @@ from core.models.chat.writing import Writing
 from core.runtime.meter import replied, spent
 from core.runtime.turn import away
 
-THOUGHTS = 4096  # tokens that a model which thinks may use for it, beside those of the reply
+THOUGHTS = 4096  # tokens that a model which thinks may use for it, beside those of the reply, where its row does not say how many
 SPARE = 8  # tokens that a chat template may need more than was counted
 Check = Callable[[], None]
 T = TypeVar("T")
@@ -70,8 +70,10 @@ class ChatClient(ABC):
     gathers: type[Writing] = Writing  # what gathers a reply while it is written
     steady = False  # whether it always gives the same reply to the same question, so that one which was cut would be cut again
 
-    def __init__(self, name: str, context: int):
+    def __init__(self, name: str, context: int, thoughts: int = 0):
+        """`thoughts` is the budget of a model that is known to think; of others it is seen whether they do."""
         self.name, self.context, self._replies, self._weights = name, context, Replies(), ""
+        self.thinks, self.thoughts = bool(thoughts), thoughts or THOUGHTS
 
     def keep_in(self, saved: SavedReplies, weights: str) -> None:
         """Have replies outlive this process, under the weights that they are of."""
@@ -129,9 +131,9 @@ class ChatClient(ABC):
         return replace(again, seconds=again.seconds + reply.seconds)
 
     def _with_thoughts(self, request: ChatRequest) -> ChatRequest:
-        """The request with as much room for thoughts as the context has."""
+        """The request with the budget for thoughts, as far as the context has room for it."""
         left = self.context - self.count_tokens(request.messages) - request.max_tokens - SPARE
-        return replace(request, thoughts=max(0, min(THOUGHTS, left)))
+        return replace(request, thoughts=max(0, min(self.thoughts, left)))
 
     def _once(self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:
         self._ready()

@@ -13,7 +13,7 @@ from core.models.base import Messages
 from core.models.chat.client import ChatClient, ChatRequest, Check
 from core.models.chat.pauses import Pauses
 from core.models.chat.piece import WHOLE, Piece
-from core.models.chat.refusals import Refusals, said_by
+from core.models.chat.refusals import Refusals, SavedRefusals, said_by
 from core.models.chat.replies import estimate, estimate_tokens, fewest_tokens
 from core.models.chat.server import OpenAIServer, Passing
 from core.models.chat.whole_prompts import WholePrompts
@@ -66,9 +66,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
         timeout: float = 120.0,
         key: str | None = None,
         at_once: int = 0,
+        thoughts: int = 0,
     ):
         OpenAIServer.__init__(self, url, model, name, key_variable, timeout, key)
-        ChatClient.__init__(self, name, context)
+        ChatClient.__init__(self, name, context, thoughts)
         self._whole, self._refusals, self.window = WholePrompts(), Refusals(), Window(at_once, timeout)
 
     @property
@@ -83,6 +84,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def leave_out(self, *names: str) -> None:
         """Leave parts of requests out from now on, as though the server had refused them; a name that is no part's is passed over."""
         self._refusals.add(names)
+
+    def keep_refusals_in(self, saved: SavedRefusals) -> None:
+        """Have what the server refuses outlive this process."""
+        self._refusals.keep_in(saved)
 
     @property
     def at_once(self) -> int:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from core.errors import StoreError
+from core.io.durable import write_whole
+from core.io.locks import changing
+
+log = logging.getLogger(__name__)
 Body = dict[str, Any]
 REFUSING = re.compile(
     r"unsupported|not (?:be )?support|n't support|un(?:known|recogni[sz]ed|expected)|not (?:permitted|allowed|enabled|available)"
@@ -89,6 +98,12 @@ class Refusals:
 
     def __init__(self) -> None:
         self._refused: list[Part] = []
+        self._saved: SavedRefusals | None = None
+
+    def keep_in(self, saved: SavedRefusals) -> None:
+        """Go on with what was saved, and save what is found out from now on."""
+        self.add(saved.names())
+        self._saved = saved
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,6 +131,7 @@ class Refusals:
             named = []
         if named and named[0] not in self._refused:  # another request may have found it out meanwhile
             self._refused.append(named[0])
+            self._save()
         return named[0].name if named else ""
 
     def add(self, names: Iterable[str]) -> None:
@@ -125,7 +141,51 @@ class Refusals:
     def forget(self, names: Iterable[str]) -> None:
         """Take parts for ones that are not refused after all."""
         without = set(names)
-        self._refused = [part for part in self._refused if part.name not in without]
+        if without:
+            self._refused = [part for part in self._refused if part.name not in without]
+            self._save()
+
+    def _save(self) -> None:
+        if self._saved is not None:
+            self._saved.keep(self.names)
+
+
+@dataclass(frozen=True)
+class SavedRefusals:
+    """What one server refuses, in a file of several by the server's `name`; forgotten where its `row` is another than when it was saved.
+
+    A file that cannot be read or written costs nobody a reply: the log says so, and the server is asked anew.
+    """
+
+    file: Path
+    name: str
+    row: str
+
+    def names(self) -> tuple[str, ...]:
+        """The parts that are saved for this row."""
+        found = self._all().get(self.name)
+        names = found.get("refuses") if isinstance(found, dict) and found.get("row") == self._digest else None
+        return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Save the parts in the place of those before."""
+        try:
+            with changing(self.file):
+                saved = self._all() | {self.name: {"row": self._digest, "refuses": list(names)}}
+                write_whole(self.file, lambda temporary: temporary.write_text(json.dumps(saved, indent=1), "utf-8"))
+        except (OSError, StoreError) as error:
+            log.warning("What %s refuses was not saved. %s", self.name, error)
+
+    @property
+    def _digest(self) -> str:
+        return hashlib.sha256(self.row.encode()).hexdigest()[:16]
+
+    def _all(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self.file.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
 
 
 def said_by(answer: Any) -> str:

@@ -172,8 +172,8 @@ class VLLMChat(OpenAIChat):
     `reply` raises ModelFailed with a sentence where the server dies meanwhile; the next request starts it anew.
     """
 
-    def __init__(self, served_by: VLLMServer, model: str, context: int):
-        super().__init__("", model, model, context=context, timeout=REPLY)
+    def __init__(self, served_by: VLLMServer, model: str, context: int, at_once: int = 0, thoughts: int = 0):
+        super().__init__("", model, model, context=context, timeout=REPLY, at_once=at_once, thoughts=thoughts)
         self.server = served_by
         self._endpoint: Endpoint | None = None
 

@@ -10,7 +10,8 @@ import pytest
 from core.errors import Cancelled, ModelFailed
 from core.models.chat import pauses
 from core.models.chat.openai import OpenAIChat
-from core.models.chat.refusals import Refusals
+from core.models.chat.refusals import Refusals, SavedRefusals
+from core.models.registry import Registry
 from core.runtime.meter import metered
 from tests.core.models.chat_server import serving, stream
 
@@ -211,3 +212,51 @@ def test_a_connection_dropped_before_a_word_is_asked_again(monkeypatch):
 
     with serving(answer) as (url, bodies):
         assert OpenAIChat(url, "m", "server").reply(ASK).text == "Ann." and len(bodies) == 2
+
+
+def declared(url: str, **more) -> str:
+    lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in more.items())
+    return f'[model.far]\nkind = "chat"\nbackend = "openai"\nurl = "{url}"\nmodel = "m"\n{lines}\n'
+
+
+def test_what_was_refused_is_known_after_a_restart_and_forgotten_where_the_row_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    with serving(refusing(400, said("Unknown parameter: seed"), lambda body: "seed" in body)) as (url, bodies):
+        for number, (row, requests, refuses) in enumerate(
+            [
+                (declared(url), 2, ()),
+                (declared(url), 1, ("seed",)),  # another process, by the file alone
+                (declared(url, context=4096), 2, ()),
+                (declared(url, context=4096), 1, ("seed",)),
+            ]
+        ):
+            (tmp_path / "models.toml").write_text(row, "utf-8")
+            chat, before = Registry().chat("far"), len(bodies)
+            assert chat.refuses == refuses
+            assert chat.reply(ASK, seed=number).text == "Ann." and len(bodies) == before + requests
+            assert chat.refuses == ("seed",)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"far": 3}', '{"far": {"row": 1, "refuses": "seed"}}', '{"far": {"refuses": [1]}}'])
+def test_a_file_of_refusals_that_cannot_be_read_costs_nothing(tmp_path, content):
+    file = tmp_path / "refusals.json"
+    file.write_text(content, "utf-8")
+    saved = SavedRefusals(file, "far", "row")
+    assert saved.names() == ()
+    saved.keep(["seed"])
+    assert saved.names() == ("seed",) and SavedRefusals(file, "near", "row").names() == ()
+
+
+def test_a_part_that_was_not_at_fault_is_taken_back_on_disk_too(tmp_path):
+    saved, refusals = SavedRefusals(tmp_path / "refusals.json", "far", "row"), Refusals()
+    refusals.keep_in(saved)
+    refusals.learn(422, "Extra inputs are not permitted: seed", {"messages": [], "seed": 0})
+    assert saved.names() == ("seed",)
+    refusals.forget({"seed"})
+    assert saved.names() == ()
+
+
+def test_where_nothing_can_be_saved_replies_come_all_the_same(tmp_path, caplog):
+    (tmp_path / "file").write_text("no folder", "utf-8")
+    SavedRefusals(tmp_path / "file" / "refusals.json", "far", "row").keep(["seed"])
+    assert "was not saved" in caplog.text

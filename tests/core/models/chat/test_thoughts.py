@@ -12,6 +12,7 @@ from core.models.chat.openai import OpenAIChat
 from core.models.chat.saved_replies import SavedReplies
 from core.models.chat.thoughts import Thoughts, separated
 from core.models.chat.writing import read_again, unfenced
+from core.models.registry import Registry
 from tests.core.models.chat_server import serving, stream
 
 ASK = [{"role": "user", "content": "Who cooks?"}]
@@ -257,3 +258,25 @@ def test_old_replies_are_read_as_new_ones(tmp_path):
     assert {key: (reply.text, reply.thought) for key, reply in found.items()} == {"t": ("Ann", "Bob?"), "j": ("No.", "")}
     assert kept.find("j", SCHEMA) is None and kept.find("c", usable=False).text == "Ann co"
     assert read_again(Reply("<think>Bob", finish="length"), None).finish == "thinking"
+
+
+def test_a_model_whose_row_gives_thoughts_a_budget_has_it_from_the_first_request_on():
+    with serving(lambda handler, body: stream(handler, sent(*texts("<think>Hm.</think>Ann.")))) as (url, bodies):
+        chat = OpenAIChat(url, "m", "m", thoughts=900)
+        assert chat.reply(ASK, max_tokens=10).text == "Ann."
+        small = OpenAIChat(url, "m", "m", context=200, thoughts=900)
+        assert small.reply(ASK, max_tokens=10).text == "Ann."
+    assert bodies[0]["max_tokens"] == 10 + 900 and bodies[1]["max_tokens"] < 200  # no more than the context has
+
+
+def test_another_budget_for_thoughts_is_another_evaluation_and_its_replies_stay(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    found = []
+    for more in ("", "at_once = 4\n", "thoughts = 900\n"):
+        row = f'[model.far]\nkind = "chat"\nbackend = "openai"\nurl = "http://localhost:1/v1"\nmodel = "m"\n{more}'
+        (tmp_path / "models.toml").write_text(row, "utf-8")
+        models = Registry()
+        assert not models.faults()
+        found.append((models.signature("far"), models.weights("far")))
+    plain, at_once, thoughts = found
+    assert plain == at_once and plain[1] == thoughts[1] and plain[0] != thoughts[0]
