@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts.shared.people import admit
 from pages.parts.shared.session_state import Session, session
+from pages.parts.texts.advising import advice
 from pages.parts.texts.bringing import bring_files, remove, trouble
 from pages.parts.texts.building import builds
 from pages.parts.texts.chosen import ask_about, choose, missed, opened
@@ -37,6 +38,7 @@ def page() -> None:
         if corpus is None:
             return
         if graph.open:
+            advice(corpus)
             builds(corpus)
         else:
             documents(corpus)

@@ -60,7 +60,7 @@ def run(options) -> int:
     if options.json:
         print(json.dumps({"answer": dataclasses.asdict(found), "advice": dataclasses.asdict(advice)}, ensure_ascii=False, indent=2))
         return OK
-    for paragraph in (found.headline, *found.kinds, "", *found.details, "", *found.caveats, *found.made, ""):
+    for paragraph in (found.headline, *(kind.words() for kind in found.kinds), "", *found.details, "", *found.caveats, *found.made, ""):
         print(paragraph)
     print(f"The questions are saved as {advice.set}, the figures as run {advice.run}: python -m core evaluate --set {advice.set} ...")
     return OK

@@ -14,6 +14,7 @@ from core.builds.shipped import Unasked, Uncovered, ships
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.corpus import Corpus, corpora, open_corpus
 from core.errors import BadInput
+from core.evaluation.advice.answer import answer
 from core.evaluation.advice.plan import (
     BY_MODEL_AT_MOST,
     GRAPH_PART,
@@ -35,6 +36,7 @@ from core.evaluation.questions.from_model import NEAR, WRITTEN, ModelQuestions
 from core.evaluation.questions.from_names import MadeQuestions, from_names, left_out
 from core.evaluation.questions.named_sentences import SentenceTable
 from core.evaluation.reports.ranks import FEW
+from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import Plan, make_plan
 from core.evaluation.runs.row import asking, one, warm
 from core.evaluation.runs.starting import begun
@@ -89,7 +91,7 @@ class Advising:
         wanted = Advice(self.corpus.digest, self.by or usual_writer(self.models), self.seed, self.minutes)
         before = saved_advice(self.corpus)
         advice = before if before is not None and before.same(wanted) and not self.again else wanted
-        if advice.done and self._asked(advice):
+        if advice.done and self._asked(advice) and self._figures(advice):
             return advice
         self._begun = self.clock() - advice.seconds
         self._build(Part(job, 0.0, GRAPH_PART))
@@ -99,9 +101,10 @@ class Advising:
         if not advice.size:
             advice = self._saved(replace(advice, size=self._size(advice, rest)))
         work = begun(self.engine, self.store, self._plan(advice, advice.size))
-        advice = self._saved(replace(advice, run=work.run))
+        advice = self._saved(replace(advice, run=work.run, done=False))
         work(rest)
-        return self._saved(replace(advice, done=True))
+        said = answer(Summary(self.store.run(work.run), self.store.rows(work.run)), advice)
+        return self._saved(replace(advice, done=True, headline=said.headline))
 
     @property
     def models(self) -> Models:
@@ -114,6 +117,13 @@ class Advising:
     def _asked(self, advice: Advice) -> bool:
         """Whether its questions are still there."""
         return bool(advice.set) and advice.set in open_corpus(self.corpus.name).sets
+
+    def _figures(self, advice: Advice) -> bool:
+        """Whether the rows of its evaluation are still there."""
+        try:
+            return bool(self.store.run(advice.run).done)
+        except BadInput:
+            return False
 
     def _build(self, part: Part) -> None:
         """Build the graphs that are not there. One that came with the texts asks no language model; where that does not fit, the next."""
@@ -143,7 +153,7 @@ class Advising:
             chat = CachedChat(lambda: self.models.chat(ROLE), self.models.weights(ROLE), SavedReplies())
             seconds = self.minutes * 60 * MODEL_SHARE
             found = ModelQuestions(
-                self.corpus, made.chunks, made.facts, chat, self._near, BY_MODEL_AT_MOST, seconds, self.seed, self.clock
+                self.corpus, made.chunks, made.facts, chat, self._near, BY_MODEL_AT_MOST, seconds, self.seed, FEW, self.clock
             )(part)
             number = len(found.questions[WRITTEN])
             if number < FEW:

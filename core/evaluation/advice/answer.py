@@ -11,7 +11,7 @@ import numpy as np
 from core.evaluation.advice.plan import GRAPHS, PLAIN
 from core.evaluation.advice.saved import Advice
 from core.evaluation.metrics.statistics import Paired, holm, paired
-from core.evaluation.questions.from_names import BRIDGE, CLOZE, KIND_WORDS, SHARED, kind_of, left_out
+from core.evaluation.questions.from_names import BRIDGE, CLOZE, KIND_WORDS, NOT_YOURS, SHARED, kind_of, left_out
 from core.evaluation.reports.ranks import FEW, Ranks
 from core.evaluation.reports.recommendation import figure, interval, recommendation
 from core.evaluation.reports.summary import Summary
@@ -24,25 +24,40 @@ ABOUT = {
     SHARED: "they give two names, which favours search by words and by names",
     BRIDGE: "they leave out the name that leads to the second passage, which favours graphs",
 }
-MADE = "These are made questions, not yours: they show whether passages are found, and not whether answers are right or overviews good."
 BY_NAMES = "A graph that a language model builds, and questions that people ask, may give another answer."
 
 
 @dataclass(frozen=True)
+class Kind:
+    """One kind of question: how many were asked, what they favour, and the best method without and with a graph by name and share of the
+    gold passages among the first four; `difference` is what a test says of both."""
+
+    name: str
+    number: int
+    favours: str
+    plain: str
+    plain_share: float
+    graph: str
+    graph_share: float
+    difference: str
+
+    def words(self) -> str:
+        """It as a sentence."""
+        shares = f"{self.plain} {figure(self.plain_share)} without a graph, {self.graph} {figure(self.graph_share)} with one"
+        return f"{self.name} ({self.number:,}; {self.favours}): {shares}; {self.difference}."
+
+
+@dataclass(frozen=True)
 class Answer:
-    """`needed` is no, partly, yes or open; `headline` says it in a sentence, `kinds` are sentences by kind of question, `details` the
+    """`needed` is no, partly, yes or open; `headline` says it in a sentence, `kinds` are the kinds of questions, `details` the
     recommendation's, `caveats` what the questions can and cannot show, and `made` how many were made and left out."""
 
     needed: str
     headline: str
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
     details: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
-
-    def lines(self) -> list[str]:
-        """All sentences, the headline first."""
-        return [self.headline, *self.kinds, *self.details, *self.caveats, *self.made]
 
 
 def answer(summary: Summary, advice: Advice) -> Answer:
@@ -58,13 +73,13 @@ class _Sides:
     ranks: Ranks
 
     def answer(self, advice: Advice) -> Answer:
-        caveats, made = (MADE, BY_NAMES), tuple(_made(advice, self.ranks.n if self.ranks.values else 0))
+        caveats, made = (NOT_YOURS, BY_NAMES), tuple(_made(advice, self.ranks.n if self.ranks.values else 0))
         if len(self.ranks.values) < len(PLAIN + GRAPHS) or self.ranks.n < FEW:
             asked = self.ranks.n if self.ranks.values else 0
             few = f"{asked:,} questions that all methods were asked are too few to say whether a graph is needed."
             return Answer(OPEN, few, (), (), caveats, made)
         advised = recommendation(self.summary)
-        details = (advised.headline, *advised.details) if advised else ()
+        details = tuple(one for one in (advised.headline, *advised.details) if one != NOT_YOURS) if advised else ()
         needed, headline = self._headline()
         return Answer(needed, headline, tuple(self._kinds()), details, caveats, made)
 
@@ -86,6 +101,11 @@ class _Sides:
     def _best(self, of: tuple[str, ...]) -> str:
         return max(of, key=lambda one: self.ranks.means[one])
 
+    def _best_on(self, part: np.ndarray) -> tuple[str, str]:
+        """The method with a graph and the one without of the highest mean on some questions."""
+        graph, plain = (max(of, key=lambda one: self.ranks.values[one][part].mean()) for of in (GRAPHS, PLAIN))
+        return graph, plain
+
     @cached_property
     def _parts(self) -> dict[str, np.ndarray]:
         """bool [questions] by kind of question, of those that all methods have a value of."""
@@ -99,24 +119,34 @@ class _Sides:
         correction over the kinds. Both are chosen on the questions that they are tested on."""
         tests = {}
         for kind, part in self._parts.items():
-            graph, plain = (max(of, key=lambda one: self.ranks.values[one][part].mean()) for of in (GRAPHS, PLAIN))
+            graph, plain = self._best_on(part)
             values = self.ranks.values[graph][part], self.ranks.values[plain][part]
             if part.sum() >= FEW and (test := paired(METRIC, graph, plain, *values)) is not None:
                 tests[kind] = test
         corrected = holm([test.p for test in tests.values()])
         return {kind: replace(test, p_holm=p) for (kind, test), p in zip(tests.items(), corrected)}
 
-    def _kinds(self) -> Iterator[str]:
-        """Of each kind the best of both sides, and what the kind favours."""
+    def _kinds(self) -> Iterator[Kind]:
+        """Each kind with the best of both sides."""
         for kind, part in self._parts.items():
-            words = f"{KIND_WORDS[kind][:1].upper()}{KIND_WORDS[kind][1:]} ({int(part.sum()):,}; {ABOUT[kind]})"
-            if kind not in self.by_kind:
-                yield f"{words}: too few to compare."
-                continue
-            test = self.by_kind[kind]
-            means = [f"{self.ranks.names[one]} {figure(float(self.ranks.values[one][part].mean()))}" for one in (test.b, test.a)]
-            gap = f"a difference of {interval(test)}" if test.beyond_chance else "a difference that chance may explain"
-            yield f"{words}: without a graph {means[0]}, with one {means[1]}, {gap}."
+            graph, plain = self._best_on(part)
+            shares = [float(self.ranks.values[one][part].mean()) for one in (plain, graph)]
+            difference = "too few to compare"
+            if kind in self.by_kind:
+                test = self.by_kind[kind]
+                difference = f"a difference of {interval(test)}" if test.beyond_chance else "a difference that chance may explain"
+                difference = difference if test.difference else "no difference"
+            names = self.ranks.names
+            words = KIND_WORDS[kind][:1].upper() + KIND_WORDS[kind][1:]
+            yield Kind(words, int(part.sum()), ABOUT[kind], names[plain], shares[0], names[graph], shares[1], difference)
+
+
+def _words(kind: str, count: int) -> str:
+    """What so many questions of a kind are called."""
+    words = KIND_WORDS.get(kind, kind)
+    first, _, rest = words.partition(" ")
+    one = words.removesuffix("s") if first != "questions" else f"question {rest}"
+    return one if count == 1 else words
 
 
 def _made(advice: Advice, asked: int) -> Iterator[str]:
@@ -124,7 +154,7 @@ def _made(advice: Advice, asked: int) -> Iterator[str]:
     total = sum(advice.counts.values())
     if not total:
         return
-    counts = ", ".join(f"{count:,} {KIND_WORDS.get(kind, kind)}" for kind, count in advice.counts.items())
-    yield f"{total:,} questions were made ({counts}), and {asked:,} were asked of every method."
+    counts = ", ".join(f"{count:,} {_words(kind, count)}" for kind, count in advice.counts.items() if count)
+    yield f"{total:,} {'question was' if total == 1 else 'questions were'} made ({counts}), and {asked:,} asked of every method."
     yield from advice.notes
     yield from left_out(advice.left)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.corpus import Corpus
 from core.datasets.own import clean_name
+from core.evaluation.questions.from_names import MADE_SET
 from core.indexes.place import keep
 from core.io import digests
 from core.io.plain import from_plain
@@ -25,7 +26,7 @@ class Advice:
 
     `set` is empty until the questions are made, `counts` says how many there are by kind, `left` how many candidates gave none, by kind
     and reason. `size` is how many of them are asked, 0 until that is measured, `run` the number of the evaluation, and `seconds` what it
-    took so far.
+    took so far. Once it is done, `headline` is the answer in a sentence.
     """
 
     corpus: str
@@ -40,6 +41,7 @@ class Advice:
     run: int = 0
     seconds: float = 0.0
     done: bool = False
+    headline: str = ""
     version: int = VERSION
 
     def same(self, other: Advice) -> bool:
@@ -70,7 +72,7 @@ def set_name(corpus: str) -> str:
     >>> set_name("reports")
     'reports-made'
     """
-    return f"{clean_name(corpus[:LONGEST_NAME])}-made"
+    return f"{clean_name(corpus[:LONGEST_NAME])}{MADE_SET}"
 
 
 def _plain(advice: Advice) -> dict:

@@ -32,6 +32,7 @@ from core.runtime.jobs import Listener
 from core.types import Question
 
 WRITTEN = "written"
+TRIED = 1 / 3  # of the time, after which it is given up where too few would come
 NEAR = 3  # other passages by each search that may answer a question too
 FEWEST_LETTERS = 200  # of a passage that is asked about
 LONGEST_ANSWER = 10  # words
@@ -57,8 +58,9 @@ SAME = "the question was made already"
 class ModelQuestions:
     """A language model at work on the passages of a corpus; calling it with its job gives at most `wanted` questions that passed.
 
-    `near` gives the chunks, by row, that retrieval puts nearest to a question. It ends after `seconds` too; every reply is saved, so that
-    the same one asked again goes on from there. The order of the passages depends on the seed alone.
+    `near` gives the chunks, by row, that retrieval puts nearest to a question. It ends after `seconds` too, or earlier where at the rate of
+    the first part of them fewer than `least` would come of all. Every reply is saved, so that the same one asked again goes on from there.
+    The order of the passages depends on the seed alone.
     """
 
     corpus: Corpus
@@ -69,6 +71,7 @@ class ModelQuestions:
     wanted: int
     seconds: float
     seed: int = 0
+    least: int = 0
     clock: Callable[[], float] = time.monotonic
     _job: Listener | None = field(default=None, repr=False)
 
@@ -80,7 +83,7 @@ class ModelQuestions:
         for row in self._order():
             job.check()
             spent = self.clock() - begun
-            if len(found) == self.wanted or spent > self.seconds:
+            if len(found) == self.wanted or spent > self.seconds or self._hopeless(len(found), spent):
                 break
             job.tell(
                 f"{len(found):,} of {self.wanted:,} questions written and checked", max(len(found) / self.wanted, spent / self.seconds)
@@ -94,6 +97,10 @@ class ModelQuestions:
                 asked.add(made.text.casefold())
                 found.append(Question(made.text, f"{WRITTEN}-{len(found) + 1}", answers=made.answers, hops=1, gold=made.gold))
         return MadeQuestions({WRITTEN: found}, {WRITTEN: left})
+
+    def _hopeless(self, found: int, spent: float) -> bool:
+        """Whether at this rate fewer than `least` would be found in all of the time, judged once `TRIED` of it is over."""
+        return spent > TRIED * self.seconds and found * self.seconds < self.least * spent
 
     def _order(self) -> list[int]:
         """The rows of the chunks that are long enough, in the order in which they are asked about."""

@@ -246,6 +246,8 @@ def kind_of(question: Question) -> str:
     return question.id.rpartition("-")[0]
 
 
+NOT_YOURS = "These are made questions, not yours: they show whether passages are found, not whether answers are right or overviews good."
+MADE_SET = "-made"  # how the names of sets of made questions end
 KIND_WORDS = {"written": "questions by a language model", CLOZE: "gaps", SHARED: "shared names", BRIDGE: "bridges"}
 """The kinds of made questions as sentences name them."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from core.diagnosis.wording import number
 from core.evaluation.metrics.statistics import Paired
+from core.evaluation.questions.from_names import KIND_WORDS, MADE_SET, NOT_YOURS, kind_of
 from core.evaluation.reports.ranks import DEARER, FEW, POWER, Ranks, quality
 from core.evaluation.reports.summary import Summary
 
@@ -70,7 +71,7 @@ class _Words:
             headline = f"{few} too little to recommend a method."
             return Recommendation(self.of.metric, "", self.of.ranks, headline, tuple(filter(None, [power])), more)
         take = self.of.first[0]
-        details = (self._why(take), self._highest(take), *self._same(take), *self._pays(take), power)
+        details = (self._why(take), self._highest(take), *self._same(take), *self._pays(take), power, self._made())
         return Recommendation(self.of.metric, take, self.of.ranks, self._headline(take), tuple(filter(None, details)), more)
 
     def _headline(self, take: str) -> str:
@@ -134,6 +135,12 @@ class _Words:
         gap = f"{figure(self.of.means[first] - self.of.means[second])} between {self.of.names[first]} and {self.of.names[second]}"
         more = "is too small to be settled by asking more" if self.of.needed > MANY else f"would take about {_rounded(self.of.needed):,}"
         return f"{least}; the {gap} {more}."
+
+    def _made(self) -> str:
+        """That the questions were made from the texts, where they were."""
+        sets = [name.strip() for name in self.of.summary.run.spec["set"].split(",")]
+        kinds = {kind_of(row.question) for row in self.of.summary.rows}
+        return NOT_YOURS if all(name.endswith(MADE_SET) for name in sets) and kinds <= KIND_WORDS.keys() else ""
 
     def _more(self) -> int:
         """How many further questions to ask; 0 where that is of no use, or there are no more."""

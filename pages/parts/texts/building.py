@@ -95,7 +95,7 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         st.error(plain(counting.error))
         return
     if not counting.ended:
-        _counted(counting)
+        counted(counting)
         return
     known = counting.result
     complete = bool(known.chunks) and not known.missing
@@ -150,8 +150,8 @@ def _counting(corpus: Corpus, one: Build) -> Job:
 
 
 @st.fragment(run_every=0.4)
-def _counted(job: Job) -> None:
-    """The page is drawn anew once it has ended."""
+def counted(job: Job) -> None:
+    """How far a job is that counts what something will cost; the page is drawn anew once it has ended."""
     if job.ended or job.wait(0.3):
         st.rerun()
     st.caption(":material/hourglass_empty: Counting what is to be read …")

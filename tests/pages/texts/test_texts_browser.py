@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import TimeoutError
 
+from core.corpus import new_folder, write
+from tests.core.evaluation.advice.kit import documents
 from tests.pages.shared.test_accessibility_browser import serious
 from tests.pages.texts.texts_kit import make
 from tests.server import CHROMIUM, open_page, server, settle, take_scheme
@@ -124,3 +126,28 @@ def test_the_open_tab_is_open_again_after_a_visit_elsewhere(address):
         settle(page)
         assert page.locator(f"{TAB}[aria-selected=true]").inner_text().endswith("Documents")
         assert opened_tab(page, "Graph").endswith("Graph")
+
+
+def test_whether_a_graph_is_needed_is_answered_with_one_button(browser, tmp_path):
+    """From the button to the answer, the figures that it rests on, and back, where it is there still."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HOPSCOPE_HOME", str(tmp_path))
+        write(new_folder("coast"), documents(4), "The coast")
+        with server(HOPSCOPE_HOME=str(tmp_path), HOPSCOPE_MODELS=str(tmp_path / "none")) as (address, _):
+            with open_page(f"{address}/texts?corpus=coast") as page:
+                title = page.get_by_text("Do I need a graph at all?")
+                title.wait_for(timeout=60_000)
+                settle(page)
+                title.click()
+                page.get_by_role("button", name="Find out").click(timeout=60_000)
+                page.get_by_text("All figures and questions").wait_for(timeout=300_000)
+                settle(page)
+                assert "for questions like these" in title.inner_text() or "helps" in title.inner_text()
+                assert page.get_by_text("These are made questions, not yours").is_visible() and not serious(page)
+                page.get_by_text("All figures and questions").click()
+                page.get_by_text("7 methods on coast-made").wait_for(timeout=60_000)
+                page.get_by_role("link", name="Texts").click()
+                title.wait_for(timeout=60_000)
+                page.set_viewport_size({"width": 390, "height": 900})
+                settle(page)
+                assert not page.evaluate(WIDER)

@@ -11,10 +11,10 @@ PEOPLE = ("Ann Lee", "Tom Reid", "Bo Hart", "Eve Moss", "Ian Fell", "Una Gray", 
 PLACES = ("Oban", "Ayr", "Rome", "Paris", "Leith", "Dundee", "Perth", "Cork", "Bergen", "Lisbon")
 
 
-def documents() -> list[Document]:
-    """Two texts of each of ten people: where they worked, and with whom they lived later."""
+def documents(people: int = 10) -> list[Document]:
+    """Two texts of each of some people: where they worked, and with whom they lived later."""
     found = []
-    for number, (person, place) in enumerate(zip(PEOPLE, PLACES)):
+    for number, (person, place) in enumerate(zip(PEOPLE[:people], PLACES)):
         found.append(Document(f"work-{number}", f"{person} worked for many years at the old harbour of {place}, and everybody knew it."))
         other = PLACES[(number + 3) % len(PLACES)]
         found.append(Document(f"home-{number}", f"In old age {person} moved to a small white house near {other} with two dogs and a boat."))

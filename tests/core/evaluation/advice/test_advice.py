@@ -15,6 +15,7 @@ from core.evaluation.advice.answer import NO, OPEN, PARTLY, YES, answer
 from core.evaluation.advice.plan import GRAPHS, PLAIN, estimate, instances, kinds
 from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, Advice, saved_advice
 from core.evaluation.metrics.outcome import Outcome, Ranked
+from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, Store, StoredRow, evaluations_file
 from core.runtime.jobs import Job
@@ -60,7 +61,7 @@ def test_questions_are_made_saved_and_asked_of_all_methods(coast, bench):
     assert estimate(coast, engine.models).builds == ()
     found = answer(Summary(run, store.rows(advice.run)), advice)
     assert found.needed in (NO, PARTLY, YES) and "made questions, not yours" in found.caveats[0]
-    assert found.made[0].endswith(f"and {advice.size:,} were asked of every method.")
+    assert found.made[0].endswith(f"and {advice.size:,} asked of every method.")
     again = Advising(engine, store, coast)
     again._build = None  # a finished answer does nothing
     assert again(Job("b")) == advice
@@ -166,19 +167,25 @@ def test_where_a_graph_is_ahead_on_one_kind_alone_that_kind_is_named():
     hits = {method: (N, 2) for method in PLAIN} | {method: (1, 2) for method in GRAPHS} | {"hipporag-2": (1, N)}
     found = answer(summary(hits), ADVICE)
     assert found.needed == PARTLY and "helps with some questions: bridges (PageRank from facts like the question by .83" in found.headline
-    assert (
-        "without a graph Passages by words 1.00, with one PageRank from facts like the question .08, a difference of -.92" in found.kinds[0]
-    )
+    gaps, bridges = found.kinds
+    assert (gaps.name, gaps.number, gaps.plain, gaps.plain_share) == ("Gaps", 12, "Passages by words", 1.0)
+    assert gaps.graph_share == pytest.approx(1 / 12) and gaps.difference.startswith("a difference of -.92 [")
+    assert "PageRank from facts like the question 1.00 with one; a difference of .83 [" in bridges.words()
 
 
 def test_what_was_made_and_left_out_is_said():
     made = answer(summary({}), ADVICE).made
-    assert made[0] == "24 questions were made (12 gaps, 12 bridges), and 24 were asked of every method."
+    assert made[0] == "24 questions were made (12 gaps, 12 bridges), and 24 asked of every method."
     assert made[1] == "A note." and made[2] == "Of 3 candidates for gaps no question was made: it is cut (3)."
+
+
+def test_a_recommendation_on_made_questions_says_so():
+    (said,) = [one for one in recommendation(summary({})).details if one.startswith("These are made questions, not yours")]
+    assert said not in answer(summary({}), ADVICE).details
 
 
 def test_few_questions_say_nothing():
     found = answer(summary({}, only=7), replace(ADVICE, counts={"cloze": 7}))
     assert found.needed == OPEN and found.headline.startswith("7 questions") and not found.details
     few = answer(summary({}, n=7), ADVICE)
-    assert few.needed == NO and few.kinds[0].endswith("too few to compare.")
+    assert few.needed == NO and few.kinds[0].words().endswith("with one; too few to compare.")

@@ -54,13 +54,13 @@ def write_questions(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     numbers = iter(range(100))
 
-    def make(author, texts=(HARBOUR,), near=(), wanted=5, seconds=60.0, cut=0, job=None, clock=lambda: 0.0):
+    def make(author, texts=(HARBOUR,), near=(), wanted=5, seconds=60.0, cut=0, least=0, job=None, clock=lambda: 0.0):
         number = next(numbers)
         corpus = write(new_folder(f"c{number}"), [Document(f"d{i}", text) for i, text in enumerate(texts)])
         chunks = by_sentences(corpus, cut) if cut else as_given(corpus)
         facts = [Facts((Entity("Ann Lee", "person"), Entity("Oban", "place")))] * len(chunks)
         chat = CachedChat(lambda: author, f"author {number}", SavedReplies())
-        made = ModelQuestions(corpus, chunks, facts, chat, lambda text: near, wanted, seconds, clock=clock)(job or Job("q"))
+        made = ModelQuestions(corpus, chunks, facts, chat, lambda text: near, wanted, seconds, least=least, clock=clock)(job or Job("q"))
         return made.all(), dict(made.left["written"])
 
     return make
@@ -120,6 +120,14 @@ def test_the_gold_passage_of_a_long_document_is_the_sentence_with_the_answer(wri
     author = Author({"question": "When was the harbour of Oban built?", "answer": "1881"}, {"Ann": "In 1881.", "Nothing": "in 1881"})
     kept, _ = write_questions(author, (f"{first}and so on. Ann Lee built Oban in 1881.{LONG}",), cut=70)
     assert kept[0].gold == (passage_name("d0", "Ann Lee built Oban in 1881."),)
+
+
+def test_it_is_given_up_where_too_few_would_come(write_questions):
+    """Asked at 10, 20 and 30 seconds; at 40 a third of 99 is over with none, and none of 8 would come."""
+    ticks = iter(range(0, 1000, 10))
+    texts = [f"{HARBOUR} {i}" for i in range(9)]
+    _, left = write_questions(Author("I cannot."), texts, seconds=99, least=8, clock=lambda: next(ticks))
+    assert left == {UNREADABLE: 3}
 
 
 def test_it_ends_when_the_time_is_over_and_when_it_is_cancelled(write_questions):

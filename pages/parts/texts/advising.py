@@ -1,0 +1,158 @@
+"""Do I need a graph at all? The button on Texts that makes questions of the documents and asks methods with and without a graph."""
+
+from __future__ import annotations
+
+import streamlit as st
+from cachetools import LRUCache
+
+from core.builds import build_for, status
+from core.corpus import Corpus
+from core.corpus.corpus import OWNED_AS
+from core.errors import HopscopeError
+from core.evaluation.advice.advising import job_key, start
+from core.evaluation.advice.answer import Answer, answer
+from core.evaluation.advice.plan import ROLE, estimate, kinds, usual_writer
+from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, Advice, saved_advice
+from core.evaluation.reports.summary import Summary
+from core.io.durations import span
+from core.runtime.jobs import CANCELLED, Job
+from pages.parts.shared.people import barred, held
+from pages.parts.shared.session import engine, said, store
+from pages.parts.shared.text import plain
+from pages.parts.shared.working import begun_elsewhere, working
+from pages.parts.texts.building import counted
+
+TITLE = "Do I need a graph at all?"
+STOPPED = "Cancelled. What was done is saved, and goes on from there."
+_answers: LRUCache[tuple, Answer] = LRUCache(16)  # by the evaluation and how far it is
+WRITERS = {BY_MODEL: "a language model, checked", BY_NAMES: "names in the texts"}
+
+
+def advice(corpus: Corpus) -> None:
+    """Draw the answer, how far it is, or what it will cost and the button that begins it."""
+    job, before = engine().evaluations.get(job_key(corpus.name)), saved_advice(corpus)
+    at_work, current = job is not None and not job.ended, before is not None and before.corpus == corpus.digest
+    answered = before is not None and before.done and current and not at_work
+    label = f"{TITLE} **{plain(before.headline)}**" if before is not None and answered else TITLE
+    box = st.expander(label, job is not None, key=f"advice-{corpus.name}", icon=":material/balance:", on_change="rerun")
+    if not at_work:
+        begun_elsewhere(job_key(corpus.name))
+    if not box.open and not at_work:
+        return
+    with box:
+        if job is not None and (at_work or job.error or job.status == CANCELLED):
+            working(job, f"advice-{corpus.name}", STOPPED, share=True)
+        if not at_work:
+            if before is not None and before.done:
+                _answered(corpus, before, current)
+            else:
+                _form(corpus, before if current else None)
+
+
+def _answered(corpus: Corpus, before: Advice, current: bool) -> None:
+    """The answer, what it rests on, and the way to another one."""
+    found = _answer(before)
+    if found is None:
+        st.caption("The figures of the last answer were deleted.")
+        _form(corpus, None)
+        return
+    if not current:
+        st.caption("The documents have changed since. This was the answer before:")
+        st.write(plain(found.headline))
+    if found.kinds:
+        _kinds(found)
+    st.caption(plain(" ".join(found.caveats)))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.popover("Which method, and why", icon=":material/info:"):
+            for sentence in found.details or (found.headline,):
+                st.write(plain(sentence))
+        with st.popover("How the questions were made", icon=":material/quiz:"):
+            for sentence in found.made:
+                st.write(plain(sentence))
+        with st.popover("Ask anew", icon=":material/refresh:"):
+            _form(corpus, before)
+        figures = {"run": str(before.run)}
+        st.page_link("pages/evaluate.py", label="All figures and questions", icon=":material/bar_chart:", query_params=figures)
+        st.caption(f"It took {span(before.seconds)}.")
+
+
+def _kinds(found: Answer) -> None:
+    """The kinds of questions as a table."""
+    share = lambda name, value: f"{plain(name)}: {value:.2f}"
+    st.caption("Share of the passages that answer a question among the first four, of the best method of either side")
+    st.table(
+        [
+            {
+                "Questions": plain(f"{kind.name} ({kind.number:,})"),
+                "Without a graph": share(kind.plain, kind.plain_share),
+                "With a graph": share(kind.graph, kind.graph_share),
+                "Tested": plain(kind.difference),
+                "What they favour": plain(kind.favours),
+            }
+            for kind in found.kinds
+        ],
+        hide_index=True,
+    )
+
+
+def _answer(before: Advice) -> Answer | None:
+    """The answer by the rows that are there; None where they were deleted."""
+    try:
+        run = store().run(before.run)
+    except HopscopeError:
+        return None
+    key = (run.id, run.created, run.done, before.seconds)
+    if key not in _answers:
+        _answers[key] = answer(Summary(run, store().rows(run.id)), before)
+    return _answers[key]
+
+
+def _form(corpus: Corpus, before: Advice | None) -> None:
+    """Who makes the questions, what it will cost, and the button."""
+    done, begun = before is not None and before.done, before is not None and not before.done
+    if not done:
+        st.write(
+            "Questions are made from these texts, each with the passages that answer it. They are asked of search by words, by vectors "
+            "and by both, and of four methods on graphs. The answer is a sentence."
+        )
+    by = _writer(corpus, before)
+    expected = _expected(corpus, by)
+    if not expected.ended:
+        counted(expected)
+        return
+    if expected.error or expected.result is None:
+        st.error(plain(expected.error or "Counting was cancelled."))
+        return
+    st.caption(plain(expected.result.words()))
+    words = "Go on" if begun else "Start" if done else "Find out"
+    pressed = st.button(
+        words,
+        key=f"advise-{corpus.name}",
+        type="secondary" if done else "primary",
+        icon=":material/play_arrow:",
+        **held(barred(OWNED_AS, corpus.name) if corpus.own else ""),
+    )
+    if pressed and said(lambda: start(engine(), store(), corpus, by=by, again=done)):
+        st.rerun()
+
+
+def _writer(corpus: Corpus, before: Advice | None) -> str:
+    """Who makes the questions: chosen where a language model is here, to begin with as before."""
+    if usual_writer(engine().models) != BY_MODEL:
+        return BY_NAMES
+    return st.radio(
+        "The questions are made by",
+        list(WRITERS),
+        list(WRITERS).index(before.by) if before is not None else 0,
+        key=f"advice_writer_{corpus.name}",
+        format_func=lambda by: f"{WRITERS[by]} ({engine().models.title(ROLE)})" if by == BY_MODEL else WRITERS[by],
+        horizontal=True,
+        persist_state="session",
+    )
+
+
+def _expected(corpus: Corpus, by: str) -> Job:
+    """The job that counts what it will cost."""
+    there = [status(corpus, build_for(corpus, kind)).current for kind in kinds()]
+    key = f"cost-advice-{corpus.digest}-{by}-{there}"
+    return engine().jobs.start(key, lambda: Job(key, lambda job: estimate(corpus, engine().models, by, check=job.check)))

@@ -1,0 +1,101 @@
+"""“Do I need a graph at all?” on Texts: what it costs, and an answer with what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.corpus import Document, open_corpus, write
+from core.corpus.catalogue import corpora_folder
+from core.evaluation.advice.advising import job_key
+from core.evaluation.advice.saved import BY_NAMES, Advice, save
+from pages.parts.shared.session import engine
+from pages.parts.texts import advising
+from tests.core.evaluation.advice.test_advice import ADVICE, summary
+from tests.pages.texts.texts_kit import opened
+
+HEADLINE = "No graph is needed for questions like these: no method with one is ahead of Passages by words beyond chance."
+
+
+@pytest.fixture
+def texts(small):
+    yield small
+    for jobs in (engine().evaluations, engine().jobs):
+        for key in [key for key in jobs._jobs if key.startswith(("advice-", "cost-advice"))]:
+            jobs._jobs.pop(key).cancel()
+
+
+@pytest.fixture
+def answered(texts, monkeypatch):
+    """A finished answer, the figures of which are written down."""
+    monkeypatch.setattr(advising.st, "page_link", lambda *given, **how: None)  # of this page alone there is no other to go to
+    figures = summary({})
+    monkeypatch.setattr(advising, "Summary", lambda run, rows: figures)
+    monkeypatch.setattr(advising, "store", lambda: type("Store", (), {"run": lambda self, n: figures.run, "rows": lambda self, n: ()})())
+    return save(texts, replace(ADVICE, corpus=texts.digest, set="small-made", run=1, done=True, headline=HEADLINE, seconds=87.0))
+
+
+def shown(at) -> str:
+    return "\n".join(element.value for kind in (at.markdown, at.caption, at.text) for element in kind).replace("\\", "")
+
+
+def of(at):
+    return next(one for one in at.expander if one.label.startswith(advising.TITLE))
+
+
+def test_closed_it_counts_nothing(texts):
+    at = opened()
+    assert not at.exception and of(at).label == advising.TITLE
+    assert not any(key.startswith("cost-advice") for key in engine().jobs._jobs)
+
+
+def test_open_it_says_what_it_will_cost_and_begins_with_a_click(texts, monkeypatch):
+    at = opened(**{"advice-small": True})
+    for _ in range(20):
+        if "How many of up to 120 are asked is measured" in shown(at):
+            break
+        at.run()
+    assert "5 of 5 graphs are to be built" in shown(at) and "no language model is asked" in shown(at)
+    begun = []
+    monkeypatch.setattr(advising, "start", lambda *given, **how: begun.append(how) or engine())
+    at.button(key="advise-small").click().run()
+    assert begun == [{"by": BY_NAMES, "again": False}] and not at.exception
+
+
+def test_a_finished_answer_is_in_the_title_and_what_it_rests_on_below(answered):
+    at = opened(**{"advice-small": True})
+    assert not at.exception and of(at).label.replace("\\", "") == f"{advising.TITLE} **{HEADLINE}**"
+    table = at.table[0].value
+    assert list(table["Questions"]) == ["Gaps (12)", "Bridges (12)"] and set(table["Tested"]) == {"no difference"}
+    text = shown(at)
+    assert "These are made questions, not yours" in text and "It took 87 seconds." in text and "it is cut (3)" in text
+
+
+def test_an_answer_of_other_documents_says_so(answered, texts):
+    write(corpora_folder() / "small", [Document("new", "Bo Hart came to Oban.")], "small texts")
+    at = opened(**{"advice-small": True})
+    assert of(at).label == advising.TITLE and "The documents have changed since." in shown(at)
+
+
+def test_an_answer_whose_figures_were_deleted_says_so(texts):
+    save(texts, replace(ADVICE, corpus=texts.digest, set="small-made", run=9, done=True, headline=HEADLINE))
+    assert "The figures of the last answer were deleted." in shown(opened(**{"advice-small": True}))
+
+
+def test_what_was_stopped_goes_on(texts):
+    save(texts, Advice(texts.digest, BY_NAMES))
+    at = opened(**{"advice-small": True})
+    for _ in range(20):
+        if any(button.key == "advise-small" for button in at.button):
+            break
+        at.run()
+    assert at.button(key="advise-small").label == "Go on"
+
+
+def test_markup_in_what_failed_stays_text(texts):
+    job = engine().evaluations.start(job_key("small"), lambda: advising.Job(job_key("small"), lambda job: 1 / 0))
+    job.wait(5)
+    job.error = "<img src=x onerror=alert(1)> **bold**"
+    at = opened()
+    assert not at.exception and "\\*\\*bold\\*\\*" in at.error[0].value and open_corpus("small")
