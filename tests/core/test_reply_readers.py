@@ -16,15 +16,18 @@ import pytest
 from core.builds.base import BuildContext, Made
 from core.builds.extract.described_names import DescribedNames
 from core.builds.extract.language_model import LanguageModelExtraction
+from core.builds.facts import Entity, Facts
 from core.builds.group.reports import Reports as CorpusReports
 from core.builds.group.summaries import by_model as summed_up
 from core.builds.group.summaries import description_by_model
 from core.corpus import Document, new_folder, write
+from core.corpus.chunks import as_given
 from core.environment import Environment
 from core.evaluation.metrics.judge import judge
 from core.evaluation.metrics.supported import by_model as supported
 from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.pairwise.verdicts import asked as compared
+from core.evaluation.questions.from_model import ModelQuestions
 from core.evaluation.questions.writing import Recipe, Writing
 from core.graph.algorithms.leiden import Communities
 from core.indexes.reports import report_prompt
@@ -33,6 +36,7 @@ from core.indexes.verbalised_walks import VerbalisedWalks
 from core.io.home import ROOT
 from core.models.base import Task
 from core.models.chat.openai import OpenAIChat
+from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.models.llm_chooser import LLMChooser
 from core.operators.base import Context
 from core.operators.stop import sufficient
@@ -67,6 +71,10 @@ REPLIES = {  # right and wrong, by the first field of the schema
     "users": ({"users": [{"name": "A teacher", "about": "teaches"}]}, {"users": [{"name": "A thief", "about": "steals"}]}),
     "tasks": ({"tasks": ["Read it"]}, {"tasks": ["Burn it"]}),
     "questions": ({"questions": ["What is it about?"]}, {"questions": ["Who is it?"]}),
+    "question": (
+        {"question": "For whom does Cratchit work?", "answer": "Scrooge"},
+        {"question": "Who is the nephew of Marley?", "answer": "Fred"},
+    ),
     "names": ({"names": ["Ann", "Rome"]}, {"names": ["Bob"]}),
     "triples": (
         {"triples": [{"subject": "Ann", "relation": "lives in", "object": "Rome"}]},
@@ -165,6 +173,14 @@ def questions(one):
     return found.about, [question.text for question in found.questions]
 
 
+def gold_questions(one):
+    text = f"{RIGHT_TEXT} {WRONG_TEXT} {'Nothing else is known of either of them. ' * 6}"
+    chunks = as_given([Document("carol", text)])
+    corpus = write(new_folder("gold"), [Document("carol", text)])
+    facts, chat = [Facts((Entity("Cratchit"), Entity("Marley")))], CachedChat(lambda: one.chat, one.chat.name, SavedReplies())
+    return ModelQuestions(corpus, chunks, facts, chat, lambda asked: (), 1, 60.0)(Job("q")).all()
+
+
 def support(one):
     after = State(Question("Who?"), answer=RIGHT_TEXT)
     for operator in parse_line("SparseChunks(keep=1) >> AnswerFromTables()"):
@@ -206,6 +222,7 @@ READERS = {
     "evaluation.metrics.supported": [support],
     "evaluation.pairwise.verdicts": [lambda one: compared(one.chat, "What?", "A miser.", "A miser who learns to give.")],
     "evaluation.questions.writing": [questions],
+    "evaluation.questions.from_model": [gold_questions],
     "indexes.verbalised_walks": [walks],
     "indexes.reports": [communities],
     "builds.extract.language_model": [extracted(LanguageModelExtraction(schema=schema, gleaning=0)) for schema in ("kg", "tkg", "rkg")],

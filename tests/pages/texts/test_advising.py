@@ -67,7 +67,8 @@ def test_a_finished_answer_is_in_the_title_and_what_it_rests_on_below(answered):
     at = opened(**{"advice-small": True})
     assert not at.exception and of(at).label.replace("\\", "") == f"{advising.TITLE} **{HEADLINE}**"
     table = at.table[0].value
-    assert list(table["Questions"]) == ["Gaps (12)", "Bridges (12)"] and set(table["Tested"]) == {"no difference"}
+    assert set(table["Tested"]) == {"no difference"}
+    assert [one.replace("\\", "") for one in table["Questions"]] == ["Gaps (12)", "Bridges (12)"]
     text = shown(at)
     assert "These are made questions, not yours" in text and "It took 87 seconds." in text and "it is cut (3)" in text
 
