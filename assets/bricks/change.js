@@ -9,7 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const ROW = 27; // pixels between two nodes of a column
 const LETTER = 6.7; // pixels of a letter, roughly
 const TURNS = { stayed: "kept before and now", came: "came back", went: "went", passed: "kept by neither" };
-const ALONE = { stayed: "kept", passed: "found, not kept" }; // where there was no line before
+const ALONE = { stayed: "kept", passed: "not kept" }; // where there was no line before
 const SIGNS = { stayed: "●", came: "+", went: "−", passed: "○" };
 
 export class Change {

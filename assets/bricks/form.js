@@ -54,7 +54,8 @@ export class BrickForm {
     const help = el("p", "help", field.help);
     help.id = `${id}-help`;
     control.setAttribute("aria-describedby", help.id);
-    const box = el("div", `field ${field.kind}${differs ? " differs" : ""}`, el("div", "field-head", label, reset), control, more);
+    const box = el("div", `field ${field.kind}${differs ? " differs" : ""}${field.curve ? " curved" : ""}`, el("div", "field-head", label, reset), control, more);
+    if (field.curve) box.append(curveOf(field, set));
     if (field.error) {
       const error = el("p", "fault", field.error);
       error.setAttribute("role", "alert");
@@ -72,6 +73,29 @@ export class BrickForm {
     const list = el("dl", "facts", ...facts.filter(([, value]) => value).map(([name, value]) => el("div", "", el("dt", "", name), el("dd", "", value))));
     return [el("div", "panel-head", el("h3", "", el("b", "", entry.title)), el("code", "", entry.name)), el("div", "scroll", list, ...text.map((part) => el("p", "prose", part)))];
   }
+}
+
+// How many answers or passages are alive for values of a parameter: a bar each, which sets it; marked where the next one comes in.
+function curveOf({ label, curve }, set) {
+  const { of, points } = curve;
+  const bars = points.map(({ value, alive, now, next }) => {
+    const count = value.toLocaleString("en");
+    const made = button(`point${now ? " now" : ""}${next ? " next" : ""}`, "", `${label} ${count}: ${alive} of ${of} alive${next ? ", the next one comes in" : ""}`, () => set(value));
+    if (now) made.setAttribute("aria-current", "true");
+    const bar = el("i", "");
+    bar.style.height = `${Math.round((22 * alive) / of)}px`;
+    made.append(el("span", "column", bar), el("span", "", value < 10000 ? String(value) : `${Math.round(value / 1000)}k`));
+    return made;
+  });
+  const coming = points.find((point) => point.next);
+  const most = points.at(-1).alive;
+  const first = points.find((point) => point.alive === most);
+  const settled = most ? `From ${first.value.toLocaleString("en")} on ${most} of ${of} are alive.` : `No value brings any of the ${of} in: they are lost before.`;
+  const words = coming ? `At ${coming.value.toLocaleString("en")} the next of ${of} comes in.` : settled;
+  const box = el("div", "curve", el("div", "points", ...bars), el("p", "curve-words", words));
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", `What values of ${label} do to this question`);
+  return box;
 }
 
 // The widget of a field, and what comes below it; `set` is called with a value of the parameter's own type, or with what was typed.

@@ -24,13 +24,21 @@ def place_beyond(graph, state: State, nodes: Iterable[int]) -> int | None:
     where the walk reaches none of the nodes, and where one lies among the places that were kept: then only the approximation left
     it out. Solved by the equation once for each question.
     """
+    places = pagerank_places(graph, state)
+    if places is None:
+        return None
+    assert state.subgraph is not None  # the step wrote it
+    best = min((place for node in nodes if (place := int(places[node]))), default=0)
+    return best if best > len(state.subgraph.nodes) else None
+
+
+def pagerank_places(graph, state: State) -> np.ndarray | None:
+    """The place of every node, int32 [n], from 1, by the PageRank that `state`'s last operator kept the first of; 0 for those that the walk
+    never reaches. None where that was no PageRank, where it approximated by chance or by clusters, and where the graph is too large."""
     step = state.trace[-1]
     if step.operator != "PersonalizedPageRank" or step.parameters["method"] not in LIKE_EXACT or graph.n_edges > MOST_EDGES:
         return None
-    assert state.subgraph is not None  # the step wrote it
-    order = _Order(graph, tuple(state.seeds), step.parameters["damping"], step.parameters["direction"])
-    best = min((place for node in nodes if (place := int(_places(order)[node]))), default=0)
-    return best if best > len(state.subgraph.nodes) else None
+    return _places(_Order(graph, tuple(state.seeds), step.parameters["damping"], step.parameters["direction"]))
 
 
 class _Order:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from core.diagnosis.curves import Curve
 from core.drafts import Brick, Draft, Slot, faults, slots
 from core.drafts.brick import OTHERWISE
 from core.drafts.fits import CLASSES, bricks_for, moves, offers, slots_for, title_of
@@ -51,9 +52,11 @@ def drawn(
     outcomes: Mapping[int, Mapping[str, Any]],
     extra: Sequence[Mapping[str, Any]] = (),
     advice: Callable[[Operator | None], dict[str, Any] | None] = lambda operator: None,
+    curves: Callable[[int], Mapping[str, Curve]] = lambda key: {},
 ) -> dict[str, Any]:
     """The data of assets/bricks; see the head of bricks.js. `outcomes` has by key what came of a brick when the line was run, `extra` the
-    steps of the run that are no brick of the line; `advice` says what is suggested for the chosen one."""
+    steps of the run that are no brick of the line; `advice` says what is suggested for the chosen one, `curves` what values of
+    its parameters do."""
     draft, chosen = bench.draft, bench.chosen
     known = faults(draft)
     one = draft.find(chosen) if isinstance(chosen, int) else None
@@ -62,7 +65,7 @@ def drawn(
         "extra": list(extra),
         "chosen": {"slot": str(chosen)} if isinstance(chosen, Slot) else {"key": chosen},
         "palette": _palette_once(bench),
-        "form": None if one is None else {**_form(one, bench), "advice": advice(one.operator)},
+        "form": None if one is None else {**_form(one, bench, curves(one.key)), "advice": advice(one.operator)},
         "slots": {str(slot): _slot_words(draft, slot) for slot in slots(draft)},
         "text": draft.text,
         "typed": bench.trouble.typed if bench.trouble is not None and bench.trouble.key is None else None,
@@ -76,8 +79,8 @@ def drawn(
     }
 
 
-def _form(brick: Brick, bench: Bench) -> dict[str, Any]:
-    return {"key": brick.key, "title": heading(brick), "sentence": sentence(brick), **fields(brick, bench.trouble)}
+def _form(brick: Brick, bench: Bench, curves: Mapping[str, Curve]) -> dict[str, Any]:
+    return {"key": brick.key, "title": heading(brick), "sentence": sentence(brick), **fields(brick, bench.trouble, curves)}
 
 
 def heading(brick: Brick) -> str:

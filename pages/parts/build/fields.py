@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from core.diagnosis.curves import Curve
 from core.drafts import Brick
 from core.operators.branch import Branch
 from core.parameters import Parameter, parameters
@@ -11,11 +13,21 @@ from pages.parts.build.bench import Trouble
 from pages.parts.methods.forms import EXPRESSION_HELP, chats, choosers
 
 
-def fields(brick: Brick, trouble: Trouble | None) -> dict[str, Any]:
-    """The fields of a brick; `arms` of a branch are those that can be taken out."""
+def fields(brick: Brick, trouble: Trouble | None, curves: Mapping[str, Curve]) -> dict[str, Any]:
+    """The fields of a brick; `arms` of a branch are those that can be taken out. `curves` are what values of a parameter, by its name, do
+    to the question that was run."""
     here = trouble if trouble is not None and trouble.key == brick.key else None
     arms = [name for name in brick.arms if name.isdecimal()] if brick.cls is Branch else None
-    return {"fields": [_field(one, brick.given.get(one.name, one.default), here) for one in parameters(brick.cls)], "arms": arms}
+    found = [_field(one, brick.given.get(one.name, one.default), here) for one in parameters(brick.cls)]
+    return {"fields": [{**one, "curve": _curve(curves.get(one["name"]), one["value"])} for one in found], "arms": arms}
+
+
+def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
+    """A curve as it is drawn beside its field; None where there is none, or the value is another one by now."""
+    if curve is None or curve.value != value:
+        return None
+    points = [{"value": at, "alive": alive, "now": at == value, "next": at == curve.next} for at, alive in zip(curve.values, curve.alive)]
+    return {"of": curve.of, "points": points}
 
 
 def _field(parameter: Parameter, value: Any, trouble: Trouble | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.diagnosis.curves import Curve, curves
 from core.diagnosis.step_outcomes import StepOutcome, step_outcomes
 from core.engine import Lane
 from core.errors import HopscopeError
@@ -81,7 +82,8 @@ def _line(bench: Bench, job: Job | None) -> None:
     here = job is not None and _same_question()
     found, extra = outcomes(job.comparison, bench.draft, _steps(job), waits) if here else ({}, [])
     with st.container(key="build-line"):
-        data = drawn(bench, found, extra, lambda operator: advice_data(operator, tried()))
+        known = lambda key: _curves(job, bench, key) if job is not None and "counts" in found.get(key, {}) else {}
+        data = drawn(bench, found, extra, lambda operator: advice_data(operator, tried()), known)
         bricks({**data, "change": _change(job) if here else None, "running": job is not None and not job.ended, "held": bench.held}, take)
 
 
@@ -89,6 +91,14 @@ def _steps(job: Job) -> Sequence[StepOutcome]:
     """What came of each step so far."""
     lane = job.comparison.lanes[-1]
     return Session.try_outcomes.of((job.key, len(lane.states), lane.status), lambda: step_outcomes(job.comparison, lane))
+
+
+def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
+    """What values of a brick's parameters do to the question, where it is no brick within another."""
+    place = next((at for at, brick in enumerate(bench.draft.bricks) if brick.key == key), None)
+    if place is None or not job.ended:
+        return {}
+    return Session.try_curves.of((job.key, place, job.status), lambda: curves(job.comparison, job.comparison.lanes[-1], place))
 
 
 def _change(job: Job) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ On the class an attribute is its `Key`, on `session` the value of that key. A na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import streamlit as st
@@ -23,6 +23,7 @@ from core.sources import GraphSource, Source
 
 if TYPE_CHECKING:
     from core.cases import Case
+    from core.diagnosis.curves import Curve
     from core.diagnosis.repair.adviser import Advice
     from core.diagnosis.step_outcomes import StepOutcome
     from core.engine import Comparison
@@ -293,6 +294,7 @@ class Session:
     try_model: Widget[bool] = Widget(False, "Whether a language model answers it.")
     try_job: Key[str] = Key("", "The job that runs the line, and the line before the last change beside it.")
     trials: Key[Trials | None] = Key(None, "What was run of the line: now, before the last change, and what need not be run again.")
+    try_curves: Made[Mapping[str, Curve]] = Made("What values of the chosen brick's parameters do, by that job and the brick's place.")
     change: Made[dict[str, Any]] = Made("What the last change did, as it is drawn, by that job.")
     try_outcomes: Made[Sequence[StepOutcome]] = Made("What came of each step of that run, by the job and how far it is.")
 

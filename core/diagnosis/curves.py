@@ -1,0 +1,146 @@
+"""What a parameter does to one question without another run: how many targets are alive for each value, by the order before a cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.comparison.comparing import Comparison, Lane
+from core.diagnosis.funnel import gold_nodes
+from core.diagnosis.left_out import MOST_EDGES, pagerank_places
+from core.diagnosis.losses import best_place
+from core.diagnosis.passages import chunk_rows
+from core.diagnosis.step_outcomes import targets_of
+from core.diagnosis.targets import Target
+from core.graph.algorithms.local import Local
+from core.graph.algorithms.neighbourhood import nearest
+from core.graph.algorithms.paths import shortest_paths
+from core.graph.texts import leaves
+from core.operators.base import Operator
+from core.operators.branch import Branch
+from core.operators.extract import EgoNetwork
+from core.operators.retrieve.paths import ShortestPaths, SimplePaths
+from core.parameters import Parameter, parameters
+from core.types import Ranking, State
+
+HOPS = range(1, 7)  # values of hops that are looked at
+FROM, POINTS = 1, 10  # the smallest value of a cut, and how many values a curve has at most
+Places = dict[Target, int | None]  # from 1; None for a target that no value brings in, as far as is known
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How many of the `of` targets are alive after a step for each of the `values` of its parameter, ascending, the present `value` among
+    them. `next` is the value with which the next one comes in; None where none does."""
+
+    parameter: str
+    value: int
+    values: tuple[int, ...]
+    alive: tuple[int, ...]
+    of: int
+    next: int | None
+
+
+def curves(comparison: Comparison, lane: Lane, place: int) -> Mapping[str, Curve]:
+    """By name the curves of the parameters of the operator at `place` of a lane's line, as far as they follow from what was computed: for
+    `keep` from the order before the cut, and for `hops` from how far the targets are.
+
+    None of them where no target is known, a branch chose its operators, the operator has not run, or its order was not that of its cut.
+    """
+    targets, line = targets_of(comparison), lane.instance.line
+    if not targets or place >= min(len(lane.states), len(line)) or any(isinstance(one, Branch) for one in line):
+        return {}
+    operator, state = line.operators[place], lane.states[place]
+    before = lane.states[place - 1] if place else None
+    found = {"keep": _cut_places(lane, state, targets), "hops": _hops(lane, operator, state, before, targets)}
+    known = {one.name: one for one in parameters(type(operator)) if one.type is int}
+    return {
+        name: curve(known[name], getattr(operator, name), places.values())
+        for name, places in found.items()
+        if places is not None and name in known
+    }
+
+
+def curve(parameter: Parameter, value: int, places: Iterable[int | None]) -> Curve:
+    """The curve of a parameter by the place of each target: the smallest value that has it.
+
+    >>> from core.diagnosis.curves import curve
+    >>> from core.operators import Rank
+    >>> from core.parameters import parameters
+    >>> one = curve(parameters(Rank)[1], 32, [3, 41, None])
+    >>> one.values, one.alive, one.of, one.next
+    ((1, 2, 4, 8, 16, 32, 41, 64), (0, 0, 1, 1, 1, 1, 2, 2), 3, 41)
+    """
+    placed = list(places)
+    known = sorted(place for place in placed if place is not None)
+    low, high = int(parameter.low or 0), int(parameter.high or max([value, *known]))
+    coming = next((place for place in known if value < place <= high), None)
+    if parameter.name == "hops":
+        grid = {one for one in HOPS if low <= one <= high}
+    else:
+        last = max([value, *(place for place in known if place <= high)])
+        grid = {1 << power for power in range(FROM - 1, last.bit_length() + 1)}
+    wanted = sorted({one for one in grid if low <= one <= high} | {value} | ({coming} if coming else set()))
+    while len(wanted) > POINTS:  # the smallest tell the least
+        wanted.remove(next(one for one in wanted if one not in (value, coming)))
+    alive = tuple(sum(place <= one for place in known) for one in wanted)
+    return Curve(parameter.name, value, tuple(wanted), alive, len(placed), coming)
+
+
+def _cut_places(lane: Lane, state: State, targets: Sequence[Target]) -> Places | None:
+    """The place of each target in the order that the last operator cut its first ones from; None where there is no such order."""
+    nodes = pagerank_places(lane.graph, state)
+    if nodes is not None:
+        return {one: min((int(nodes[node]) for node in _nodes(lane, one) if nodes[node]), default=None) for one in targets}
+    order = state.trace[-1].before_cut
+    if order is None or not _is_head(state, order) or not _is_counted(lane, order, targets):
+        return None
+    return {one: _place(lane, order, one) for one in targets}
+
+
+def _is_head(state: State, order: Ranking) -> bool:
+    """Whether what the step retained are the first ones of the order."""
+    after = state.ranked.get(order.kind)
+    return after is not None and after.items == order.items[: len(after)]
+
+
+def _is_counted(lane: Lane, order: Ranking, targets: Sequence[Target]) -> bool:
+    """Whether the items of an order can hold the targets: passages are chunks, or nodes that are; answers are nodes, on paths or alone.
+    Words of an answer on documents are not looked for."""
+    if targets[0].kind == "passage":
+        return order.kind == "chunk" or (order.kind == "node" and bool(leaves(lane.graph, order.items)))
+    return not lane.graph.columns and order.kind in ("path", "node")
+
+
+def _place(lane: Lane, order: Ranking, target: Target) -> int | None:
+    """The place, from 1, of the first item that holds a target."""
+    if order.kind == "path":
+        return best_place(order, set(_nodes(lane, target)))
+    own: Mapping[Any, int] = leaves(lane.graph, order.items) if target.kind == "passage" and order.kind == "node" else {}
+    wanted = chunk_rows(lane.graph, target.name) if target.kind == "passage" else set(_nodes(lane, target))
+    items = (own.get(item) for item in order.items) if own else order.items
+    return next((place for place, item in enumerate(items, 1) if item in wanted), None)
+
+
+def _nodes(lane: Lane, target: Target) -> tuple[int, ...]:
+    return () if target.kind == "passage" else gold_nodes(lane.graph, *target.names)
+
+
+def _hops(lane: Lane, operator: Operator, state: State, before: State | None, targets: Sequence[Target]) -> Places | None:
+    """How many hops each target is from the seeds: in the graph for a neighbourhood, in the subgraph for what finds all or the shortest
+    paths there; None for other operators, on a large graph, and where a limit on nodes or paths was reached."""
+    if state.trace[-1].notes or any(target.kind == "passage" for target in targets):
+        return None
+    if isinstance(operator, EgoNetwork) and lane.graph.n_edges <= MOST_EDGES:
+        nodes, hops = nearest(lane.graph, state.seeds, HOPS[-1], operator.direction, operator.keep)
+        away = dict(zip(nodes.tolist(), hops.tolist()))
+    elif isinstance(operator, ShortestPaths | SimplePaths) and before is not None and before.subgraph is not None:
+        local, away = Local(lane.graph, before.subgraph, operator.direction), {}
+        for seed in dict.fromkeys(state.seeds):
+            for path in shortest_paths(local, seed, HOPS[-1], parallel=False)[0] if seed in before.subgraph else ():
+                away[path.end] = min(len(path), away.get(path.end, len(path)))
+                away.setdefault(seed, 1)  # it lies on any path
+    else:
+        return None
+    return {one: min((away[node] for node in _nodes(lane, one) if node in away), default=None) for one in targets}
