@@ -8,8 +8,8 @@
 //   entry: {name, title, sentence, term, about: {text, reads, writes, used}, current, slots: [slot], bricks: [key]}
 //   form: {key, title, sentence, fields: [field], arms: [name] | null, advice}
 //   change: see change.js; running: whether the line is at work; held: whether the line before stays; complete: whether the line can be run
-// Says: {who, edits: [{n, do, ...}]}. An edit is sent again until `done` has come up to its number, so that none is lost where several
-// come while the page is busy. What fits where is in the data; nothing here decides it.
+// Says: {who, edits: [{n, do, ...}]}. An edit is sent again, with the next one or after a while, until `done` has come up to its number, so
+// that none is lost where several come while the page is busy. What fits where is in the data; nothing here decides it.
 
 import { button, changed, el, setHidden, setText } from "../board/dom.js";
 import { Theme } from "../board/theme.js";
@@ -20,6 +20,7 @@ import { Palette } from "./palette.js";
 import { rowOf } from "./row.js";
 
 const LEAST_PANELS = 250; // pixels of height
+const AGAIN = 4000; // milliseconds after which an edit that was not heard is said again, then twice as many
 const benches = new WeakMap();
 
 export default function bricks({ data, parentElement, setTriggerValue }) {
@@ -156,7 +157,15 @@ class BenchView {
     this.edits.push({ n: (this.count += 1), ...edit });
     this.follow ||= follow;
     this.element.setAttribute("aria-busy", "true");
+    this.sayAgain(AGAIN);
+  }
+
+  // What is said while the page draws anew may be lost; done twice it is not, as each edit has its number.
+  sayAgain(after) {
+    clearTimeout(this.again);
+    if (!this.edits.length) return;
     this.say({ who: this.who, edits: this.edits });
+    this.again = setTimeout(() => this.sayAgain(2 * after), after);
   }
 
   choose(place, into) {
@@ -238,6 +247,7 @@ class BenchView {
   }
 
   destroy() {
+    clearTimeout(this.again);
     globalThis.removeEventListener("resize", this.fit);
     this.watch.disconnect();
     this.theme.destroy();

@@ -43,7 +43,7 @@ def points(curve):
 
 
 def test_the_order_before_the_cut_says_what_more_would_keep(ran):
-    """Ann's path is first, Drama's second, the one to Two third and without a score: with one path Ann is alive, and at 2 Drama comes in."""
+    """Ann's path is first, Drama's second, the one to Two third and without a score: with one path Ann is alive, at 2 Drama comes in."""
     found = curves(*ran(line(keep=1), ("Ann", "Drama", "Nobody")), 2)["keep"]
     assert (found.value, found.of, found.next) == (1, 3, 2)
     assert points(found)[1] == 1 and points(found)[2] == 2
