@@ -5,10 +5,11 @@ import { list } from "./words.js";
 
 const LISTED = 200; // names that an input completes
 
-// The part of a panel that edits `node`, by the ways that are given; `send(change)` is told `{to, name}`.
+// The part of a panel that edits a node; `send(node, change)` is told `{to, name}` or `{to, other}`, and `resized(open)` that the form is
+// there or not.
 export class NodeEdit {
-  constructor(board, send) {
-    Object.assign(this, { board, send, merging: null });
+  constructor(board, send, resized) {
+    Object.assign(this, { board, send, resized, merging: null });
     this.form = el("form", "panel-edit");
     this.form.hidden = true;
     this.form.addEventListener("submit", (event) => {
@@ -41,6 +42,7 @@ export class NodeEdit {
     submit.type = "submit";
     this.form.replaceChildren(el("p", "quiet", text), this.input, ...(names ? [names] : []), el("div", "panel-ways", submit, button("way", "Cancel", "", () => this.close())));
     this.form.hidden = false;
+    this.resized(true);
     this.input.focus({ preventScroll: true });
     this.input.select();
   }
@@ -65,7 +67,9 @@ export class NodeEdit {
   }
 
   close() {
+    const open = !this.form.hidden;
     this.merging = null;
     this.form.hidden = true;
+    if (open) this.resized(false);
   }
 }

@@ -17,7 +17,7 @@ export class Panel {
     this.element.setAttribute("role", "dialog");
     this.element.tabIndex = -1;
     this.element.hidden = true;
-    this.edit = new NodeEdit(board, (node, change) => this.go(node, change));
+    this.edit = new NodeEdit(board, (node, change) => this.go(node, change), (open) => this.editing(open));
     this.outside = (event) => {
       const path = event.composedPath();
       if (!path.includes(this.element) && !(this.edit.merging && path.some((one) => one.classList?.contains("stage-box")))) this.close();
@@ -77,6 +77,12 @@ export class Panel {
     const buttons = [...ways.map(([way, words]) => button("way", words, "", () => this.go(node, { to: way }))), ...edits];
     if (buttons.length) parts.push(el("div", "panel-ways", ...buttons), this.edit.form);
     this.element.replaceChildren(...parts);
+  }
+
+  // While a node is renamed or merged its facts make room for the picture, in which the other one is clicked.
+  editing(open) {
+    this.element.classList.toggle("editing", open);
+    if (this.isOpen) this.place(this.element.parentNode);
   }
 
   go(node, change) {

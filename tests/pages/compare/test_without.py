@@ -95,6 +95,8 @@ def test_what_each_lane_said_before_is_saved_with_the_case_drawn_and_printed(tak
 def test_what_it_said_is_repeated_only_where_its_sentence_does_not_hold_it():
     one = Beside(True, ("Ann",), ("Bea",), (1, 0), "No longer says Ann, now says Bea.", said=("Ann",))
     assert beside_data(one) == {"text": one.text, "tone": "bad", "said": "", "count": "1 → 0"}
+    merged = replace(one, lost=(), new=(), text="Same answer.")  # of two known answers that were merged one is left
+    assert (beside_data(merged)["tone"], beside_data(merged)["count"]) == ("same", "")
     assert beside_data(replace(one, said=("Ann", "Cid"), right=(None, None)))["said"] == "Ann, Cid"
 
 
