@@ -31,6 +31,18 @@ def says(page) -> list[str]:
     return page.locator(".voice-reader").first.inner_text().split("\n")
 
 
+def open_panel(page, lane, name: str) -> None:
+    """Click a node of the picture until its panel is there: under load the picture may still be moving."""
+    panel = page.get_by_role("dialog", name=f"About {name}")
+    for _ in range(10):
+        page.mouse.click(*lane.evaluate(PLACE, name))
+        page.wait_for_timeout(300)
+        if panel.is_visible():
+            return
+        page.keyboard.press("Escape")
+    raise AssertionError(f"no panel of {name}")
+
+
 def test_a_node_is_taken_away_and_put_back(app):
     with open_page(f"{app}/?{urlencode(ASKED)}") as page:
         answered(page)
@@ -70,13 +82,13 @@ def test_a_node_is_merged_into_one_that_is_clicked_then_renamed_and_both_are_und
             "lane => [...lane.lane.graph.nodes.values()].filter(one => one.role === 'plain').sort((a, b) => a.x - b.x).map(one => one.name)"
         )
         one, *_, other = lane.evaluate(plain)
-        page.mouse.click(*lane.evaluate(PLACE, one))
+        open_panel(page, lane, one)
         page.get_by_role("button", name="Merge into").click()
         page.mouse.click(*lane.evaluate(PLACE, other))
         page.get_by_role("button", name=f"With {one} merged into {other}").wait_for(timeout=60_000)
         page.locator(".beside").wait_for(timeout=60_000)
         settle(page)
-        page.mouse.click(*lane.evaluate(PLACE, other))
+        open_panel(page, lane, other)
         page.get_by_role("button", name="Rename").click()
         page.get_by_label("New name").fill("<b>New</b>")
         page.get_by_label("New name").press("Enter")
