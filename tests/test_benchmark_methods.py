@@ -75,7 +75,8 @@ def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
     for name in ("described", "noun-phrases"):
         told = dict(zip(head, rows[f"`vgraphrag-{name}`"]))
         assert told["n"] == "1" and told["Graph"] == f"tkg-{name}"
-        assert all(told[metric(name).described()["title"]].startswith("1") for name in ("passage_recall@4", "accuracy"))
+        assert told[metric("accuracy").described()["title"]].startswith("1")
+        assert told[metric("passage_recall@4").described()["title"]] == "–"  # there are two chunks, so none hands on four
     chunks, calls, tokens, *_, each, _, _ = rows["tkg-described"]
     assert chunks == "2" and int(calls) >= 2 and tokens == f"{1050 * int(calls):,}" and each == f"{500 * int(calls):,}"
     assert rows["tkg-noun-phrases"][:3] == ["2", "0", "0"]

@@ -12,7 +12,7 @@ from core.evaluation.metrics.answering import MODEL
 from core.evaluation.pairwise.tally import Tally
 from core.evaluation.pairwise.verdicts import REPLY, SCHEMA, Match, asked, messages, read
 from core.evaluation.reports.summary import Summary
-from core.io.durations import span
+from core.io.durations import roughly
 from core.models.base import Models, Reply
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.runtime.jobs import Job
@@ -70,8 +70,9 @@ class _Said:
 
     def tell(self) -> None:
         """Say it."""
-        left = span((self.replies - self.done) * (time.monotonic() - self.start) / self.waited) if self.waited else ""
-        self.job.tell(f"Reply {self.done + 1:,} of {self.replies:,}{f', about {left} left' if left else ''}", self.done / self.replies)
+        taken = (time.monotonic() - self.start) / self.waited if self.waited else 0.0
+        left = f"{roughly((self.replies - self.done) * taken)} left" if taken else "time left not known yet"
+        self.job.tell(f"Reply {self.done + 1:,} of {self.replies:,}, {left}", self.done / self.replies)
 
     def received(self) -> None:
         """A reply came."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from core.diagnosis.wording import number
 from core.evaluation.metrics.statistics import Paired
 from core.evaluation.questions.from_names import KIND_WORDS, MADE_SET, NOT_YOURS, kind_of
+from core.evaluation.reports.flow import PASSAGES, RIGHT, endings
 from core.evaluation.reports.ranks import DEARER, FEW, POWER, Ranks, quality
 from core.evaluation.reports.summary import Summary
 
@@ -71,7 +72,8 @@ class _Words:
             headline = f"{few} too little to recommend a method."
             return Recommendation(self.of.metric, "", self.of.ranks, headline, tuple(filter(None, [power])), more)
         take = self.of.first[0]
-        details = (self._why(take), self._highest(take), *self._same(take), *self._pays(take), power, self._made())
+        same, pays = self._same(take), self._pays(take)
+        details = (self._why(take), self._highest(take), *same, *pays, self._deeper(take), power, self._made())
         return Recommendation(self.of.metric, take, self.of.ranks, self._headline(take), tuple(filter(None, details)), more)
 
     def _headline(self, take: str) -> str:
@@ -121,6 +123,19 @@ class _Words:
         for hops, test in self.of.pays(take):
             part = f"On questions of {hops} hop{'s' * (hops != 1)} ({test.n:,} of {self.of.n:,})"
             yield f"{part} {self.of.names[test.a]} is ahead by {interval(test)}{self._at(test.a)}."
+
+    def _deeper(self, take: str) -> str:
+        """Where passages are compared over the first few alone: what of those that hand on more brings all of them in more questions."""
+        summary, handed_on = self.of.summary, self.of.summary.handed_on
+        if not self.of.metric.startswith("passage_recall@") or len({handed_on.get(one) for one in self.of.values}) == 1:
+            return ""
+        ends = {one: list(endings(summary, one, PASSAGES).values()) for one in self.of.values}
+        best = max(ends, key=lambda one: ends[one].count(RIGHT))
+        most, own = ends[best].count(RIGHT), ends[take].count(RIGHT)
+        if most <= own:
+            return ""
+        rest = f"{most:,} of {len(ends[best]):,} questions, {self.of.names[take]} of {own:,} of {len(ends[take]):,}"
+        return f"With all {handed_on[best]:,} passages that it hands on, {self.of.names[best]} has all gold passages of {rest}."
 
     def _power(self) -> str:
         """How small a difference so many questions can tell, and how many would settle what is open."""

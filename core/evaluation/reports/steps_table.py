@@ -12,7 +12,7 @@ from core.evaluation.reports.summary import Summary
 GREEN, RED = "#3f9168", "#c2574b"
 CELL = "padding:.35rem .7rem;font-weight:inherit;border-bottom:1px solid rgba(128,140,152,.3)"
 WORDS, NUMBER = f"{CELL};text-align:left;white-space:normal", f"{CELL};text-align:right;white-space:nowrap"
-STYLES = (WORDS, WORDS, f"{WORDS};white-space:nowrap", NUMBER, NUMBER, NUMBER)  # of the columns
+STYLES = (f"{WORDS};min-width:11rem", WORDS, f"{WORDS};white-space:nowrap", NUMBER, NUMBER, NUMBER)  # of the columns
 
 
 def worth_html(summary: Summary) -> str:
@@ -20,10 +20,11 @@ def worth_html(summary: Summary) -> str:
     found = worth(summary)
     if not found:
         return ""
-    most = max(max(abs(one.test.low), abs(one.test.high), abs(one.test.difference)) for one in found) or 1.0
+    ends = [0.0, *(end for one in found for end in (one.test.low, one.test.high, one.test.difference))]
+    scale = (min(ends), max(ends)) if any(ends) else (-1.0, 1.0)
     name = cost_of(summary)
     head = _row("th scope=col", ("Step", "", "Difference, 95 %", f"{name.capitalize()} more", "Pairs of lines", "Questions"))
-    body = "".join(_row("td", _cells(one, most, name)) for one in found)
+    body = "".join(_row("td", _cells(one, scale, name)) for one in found)
     note = (
         f"The share of {counted(found[0].test.metric)}, with a step and without it: the mean over all pairs of lines of this run that "
         "differ in that step alone, on the same questions. Within chance is what a paired test does not show, with Holm's correction over "
@@ -50,11 +51,11 @@ def interval(test: Paired) -> str:
     return f"{signed(test.difference)} [{signed(test.low)}, {signed(test.high)}]"
 
 
-def _cells(one: StepWorth, most: float, name: str) -> tuple[str, ...]:
+def _cells(one: StepWorth, scale: tuple[float, float], name: str) -> tuple[str, ...]:
     cost = "–" if one.cost is None else f"{'−' if one.cost < 0 else ''}{shown(name, abs(one.cost))}"
     chance = " <span style='opacity:.8'>within chance</span>"
     difference = f"<b>{interval(one.test)}</b>" if one.test.beyond_chance else interval(one.test) + chance
-    return escape(one.words), _bar(one.test, most), difference, cost, f"{len(one.pairs):,}", f"{one.test.n:,}"
+    return escape(one.words), _bar(one.test, scale), difference, cost, f"{len(one.pairs):,}", f"{one.test.n:,}"
 
 
 def _row(tag: str, cells: tuple[str, ...]) -> str:
@@ -62,13 +63,13 @@ def _row(tag: str, cells: tuple[str, ...]) -> str:
     return f"<tr>{''.join(drawn)}</tr>"
 
 
-def _bar(test: Paired, most: float) -> str:
-    """The difference as a bar from the middle, its interval as a thin line; paler within chance."""
-    at = lambda value: 50 + 50 * value / most
+def _bar(test: Paired, scale: tuple[float, float]) -> str:
+    """The difference as a bar from 0, its interval as a thin line; paler within chance."""
+    at = lambda value: 100 * (value - scale[0]) / (scale[1] - scale[0])
     left, right = sorted((at(0.0), at(test.difference)))
     colour, strength = GREEN if test.difference > 0 else RED, 1 if test.beyond_chance else 0.45
     bar = f"left:{left:.1f}%;width:{right - left:.1f}%;top:4px;height:8px;background:{colour};opacity:{strength}"
     line = f"left:{at(test.low):.1f}%;width:{at(test.high) - at(test.low):.1f}%;top:7px;height:2px;background:currentColor;opacity:.6"
-    zero = "left:50%;width:1px;top:0;height:16px;background:currentColor;opacity:.35"
+    zero = f"left:{at(0.0):.1f}%;width:1px;top:0;height:16px;background:currentColor;opacity:.35"
     parts = "".join(f"<i style='position:absolute;{style}'></i>" for style in (bar, line, zero))
-    return f"<div aria-hidden=true style='position:relative;height:16px;width:150px'>{parts}</div>"
+    return f"<div aria-hidden=true style='position:relative;height:16px;width:130px'>{parts}</div>"

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from core.diagnosis.funnel import STAGES, TEXT_STAGES
+from core.diagnosis.wording import counted, joined
 from core.evaluation.metrics.catalogue import REPORTED, metric
 from core.evaluation.metrics.defaults import Defaults, defaults
 from core.evaluation.metrics.failures import answered, patterns, reasons
@@ -89,15 +90,17 @@ class Summary:
         return bool(self.handed_on) and all(self.lacks(instance, name) for instance in self.handed_on)
 
     def shallow(self, names: Sequence[str]) -> list[str]:
-        """A sentence for each instance that has no figure of some of these metrics, as it never hands on so many passages."""
-        called_by, found = called(self.run), []
+        """Sentences on the instances that have no figure of some of these metrics, as they never hand on so many passages."""
+        called_by, alike = called(self.run), dict[tuple[int, str], list[str]]()
         for instance in self.instances:
-            without = [metric(name) for name in names if self.lacks(instance, name)]
-            if without:
-                cuts = ", ".join(f"@{k}" for k in sorted({one.k for one in without if one.k}))
-                most = self.handed_on[instance]
-                found.append(f"{called_by[instance]} hands on at most {most:,} passage{'s' * (most != 1)} and has no figures {cuts}.")
-        return found
+            cuts = sorted({chosen.k for chosen in map(metric, names) if chosen.k and self.lacks(instance, chosen.name)})
+            if cuts:
+                key = self.handed_on[instance], ", ".join(f"@{k}" for k in cuts)
+                alike.setdefault(key, []).append(str(called_by[instance]))
+        return [
+            f"{joined(who)} {'hands' if len(who) == 1 else 'hand'} on at most {counted(most, 'passage')}: no figures {cuts}."
+            for (most, cuts), who in alike.items()
+        ]
 
     @property
     def fronts(self) -> tuple[tuple[str, str], ...]:

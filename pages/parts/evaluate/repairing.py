@@ -13,6 +13,7 @@ from core.evaluation.runs.starting import beside
 from core.evaluation.runs.store import Run
 from core.instances.catalogue import Instance
 from core.runtime.jobs import CANCELLED
+from pages.parts.evaluate.evaluating import job_of
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -35,7 +36,9 @@ def repairs(results: Summary) -> None:
     if job is not None:
         working(job, f"repairs-{run.id}", "Cancelled; nothing was found yet." if job.status == CANCELLED else "")
     if job is None or job.ended:
-        if job is None or not job.result:
+        if (working_on := job_of(run)) is not None and not working_on.ended:
+            st.caption("Changes can be tried once the evaluation has ended.")
+        elif job is None or not job.result:
             st.button("Try changes", key="repairs-go", type="primary", icon=":material/build:", on_click=_start, args=(run,))
             begun_elsewhere(job_key(run))
         names = called(run)

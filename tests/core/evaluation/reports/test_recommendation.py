@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.evaluation.metrics.outcome import Answered, Cost, Extracted, Outcome, Ranked
+from core.evaluation.metrics.passages import Passages
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
@@ -138,3 +139,17 @@ def test_a_difference_too_small_to_settle_is_not_asked_for():
 @pytest.mark.parametrize("rows", [{"a": ""}, {"a": "", "b": ""}])
 def test_no_rows_recommend_nothing(rows):
     assert recommendation(summed(**rows)) is None
+
+
+def test_what_hands_on_more_passages_is_compared_over_the_first_few_and_what_it_brings_in_all_is_said():
+    """Both have the second of the gold passages among the first four, and the seventh only where seven are handed on."""
+    questions = [Question("who", f"q{i}", gold=("one", "two")) for i in range(10)]
+    instances = [{"id": key, "name": key.upper(), "title": key, "line": "SparseChunks()"} for key in ("four", "seven")]
+    spec = {"instances": instances, "graphs": [["corpus:three", "0"]], "set": "s", "of": 10, "sample": 10, "seed": 0, "model": False}
+    alive = lambda found: Passages(2, {"corpus": 2, "graph": 2, "retrieved": found, "prompt": found})
+    outcome = lambda count: Outcome(0, passages=Ranked(count, (2, 7), (2, 7)), fates=alive(1 + (count == 7)))
+    rows = [StoredRow(key, question, outcome(count)) for question in questions for key, count in (("four", 4), ("seven", 7))]
+    found = recommendation(Summary(Run(1, "key", spec, 0.0, "done", 20, 0), rows))
+    assert found.metric == "passage_recall@4" and found.ranks == {"four": 1, "seven": 1}
+    sentence = "With all 7 passages that it hands on, SEVEN has all gold passages of 10 of 10 questions, FOUR of 0 of 10."
+    assert found.take == "four" and sentence in found.details

@@ -213,7 +213,7 @@ def test_who_hands_on_four_passages_has_no_figure_of_the_first_ten_and_is_not_te
     assert (table["four"]["passage_recall@10"].n, table["ten"]["passage_recall@10"].mean) == (0, 1.0)
     assert table["four"]["ndcg@10"].n == 0 and told.by_hops()[None].table(["passage_recall@10"])["four"]["passage_recall@10"].n == 0
     assert "passage_recall@10" in told.defaults.table and told.compared(names=["passage_recall@10"]) == []
-    sentence = "FOUR hands on at most 4 passages and has no figures @10."
+    sentence = "FOUR hands on at most 4 passages: no figures @10."
     assert told.shallow(told.defaults.table) == [sentence] == summary_dict(told)["shallow"]
     assert sentence in report_html(told) and sentence.rstrip(".") in latex(told)
     by_method = {row["instance"]: row["passage_recall@10"] for row in csv.DictReader(io.StringIO(rows_csv(told)))}
@@ -229,5 +229,10 @@ def test_all_are_compared_over_as_many_passages_as_each_hands_on():
 
 
 def test_a_column_that_nobody_has_a_figure_for_is_left_out():
+    told = ranked_run({"four": 4, "also": 4, "one": 1})
+    assert told.shallow(["ndcg@3", "ndcg@10"]) == [
+        "FOUR and ALSO hand on at most 4 passages: no figures @10.",
+        "ONE hands on at most 1 passage: no figures @3, @10.",
+    ]
     told = ranked_run({"four": 4, "also": 4})
     assert "passage_recall@10" not in told.defaults.table + told.defaults.tests and "passage_recall@4" in told.defaults.table
