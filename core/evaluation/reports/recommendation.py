@@ -132,7 +132,7 @@ class _Words:
         ends = {one: list(endings(summary, one, PASSAGES).values()) for one in self.of.values}
         best = max(ends, key=lambda one: ends[one].count(RIGHT))
         most, own = ends[best].count(RIGHT), ends[take].count(RIGHT)
-        if most <= own:
+        if most <= own or best not in handed_on:
             return ""
         rest = f"{most:,} of {len(ends[best]):,} questions, {self.of.names[take]} of {own:,} of {len(ends[take]):,}"
         return f"With all {handed_on[best]:,} passages that it hands on, {self.of.names[best]} has all gold passages of {rest}."
