@@ -121,12 +121,14 @@ def edited(graph: Graph, edits: Sequence[Edit]) -> Graph:
 
 
 def unmatched(graph: Graph, edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Those of the edits that name what the graph has not."""
-    now, found = _Editing(graph), []
-    for edit in edits:
-        if not now.apply(edit):
-            found.append(edit)
-    return tuple(found)
+    """Those of the edits, done one after the other, that name what the graph has not."""
+    every = tuple(edits)
+
+    def make() -> tuple[Edit, ...]:
+        now = _Editing(graph)
+        return tuple(edit for edit in every if not now.apply(edit))
+
+    return graph.derived.once("unmatched edits", every, make) if every else ()
 
 
 class _Editing:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -66,9 +66,9 @@ def _gold_paths(name: str) -> dict[str, set[str]]:
     return found
 
 
-def _passages(engine: Engine, each: int, model: bool) -> Iterator[dict]:
+def _passages(engine: Engine, each: int, model: bool, corpora: Sequence[str] = CORPORA) -> Iterator[dict]:
     instance = Instance("passages", "5 passages by vectors", parse_line(PASSAGES))
-    for name in CORPORA:
+    for name in corpora:
         source = CorpusSource(name).open(engine)
         found = []
         for question in _drawn([one for one in source.questions(next(iter(source.sets))) if one.gold], each):
@@ -119,14 +119,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.influence")
     parser.add_argument("--model", action="store_true")
     parser.add_argument("--each", type=int, default=EACH)
+    parser.add_argument("--corpora", default=",".join(CORPORA))
     options = parser.parse_args()
     engine = Engine()
-    rows = (
-        _passages(engine, options.each, model=True)
-        if options.model
-        else [*_paths(engine, options.each), *_passages(engine, options.each, False)]
-    )
-    for row in rows:
+    paths = () if options.model else _paths(engine, options.each)
+    for row in (*paths, *_passages(engine, options.each, options.model, options.corpora.split(","))):
         print(f"{row['name']:60} {row['value']:.2f}  {row['note']}", flush=True)
 
 

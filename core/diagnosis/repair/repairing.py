@@ -61,9 +61,10 @@ class Repairing:
                 job.touch()
 
     def _influence(self, job: Job) -> None:
-        """Measure what the readers' answers rest on, which asks no language model."""
+        """Measure what the readers' answers rest on, which asks no language model, as long as nobody else needs the machine."""
         for lane in self._comparison.lanes:
             if lane.status == DONE and not lane.influences and not measurable(lane, by_model=False):
+                self._wait(job)
                 with suppress(BadInput):
                     lane.influences = with_influence(lane.influences, influence(lane, by_model=False, check=job.check))
                     job.touch()

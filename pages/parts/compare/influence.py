@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from core.diagnosis.influence import influence, measurable, price, with_influence
@@ -13,7 +13,7 @@ from pages.parts.compare.asked import Shown
 from pages.parts.shared.session import engine
 
 MEASURE, STOP = "influence", "influence-stop"  # what the buttons of a lane ask for
-LABEL = "Measure what the model's answer rests on"
+LABELS = {True: "Measure what the model's answer rests on", False: "Measure what its answer rests on"}
 
 
 def press_measure(on_screen: Shown, place: int, what: str) -> None:
@@ -23,19 +23,29 @@ def press_measure(on_screen: Shown, place: int, what: str) -> None:
     if what == STOP:
         if known is not None:
             known.cancel()
-    elif not measurable(lane, by_model=True):
+    elif missing := _missing(on_screen, lane):
         key = _key(on_screen, lane)
-        engine().preparing.start(key, lambda: Job(key, lambda job: _measured(job, lane, on_screen.job)), again=True)
+        engine().preparing.start(key, lambda: Job(key, lambda job: _measure(job, lane, missing, on_screen.job)), again=True)
 
 
-def _measured(job: Job, lane: Lane, screen: Job | None) -> None:
+def _missing(on_screen: Shown, lane: Lane) -> list[bool]:
+    """Which of a lane's answers can be measured and are not: of the reader (False), which is measured by itself once the lanes have ended
+    unless the machine was busy; of the language model (True)."""
+    comparison, done = on_screen.comparison, {one.by_model for one in lane.influences}
+    asked = [*([False] if on_screen.job is not None and on_screen.job.ended and not comparison.repairing else [])]
+    asked += [True] if comparison.ask.model else []
+    return [by_model for by_model in asked if lane.status == DONE and by_model not in done and not measurable(lane, by_model)]
+
+
+def _measure(job: Job, lane: Lane, missing: Sequence[bool], screen: Job | None) -> None:
     def advanced(text: str, share: float | None = None) -> None:
         job.tell(text, share)
         if screen is not None:
             screen.touch()
 
     try:
-        lane.influences = with_influence(lane.influences, influence(lane, by_model=True, check=job.check, advanced=advanced))
+        for by_model in missing:
+            lane.influences = with_influence(lane.influences, influence(lane, by_model, job.check, advanced))
     finally:
         if screen is not None:
             screen.touch()
@@ -47,22 +57,23 @@ def measuring(on_screen: Shown) -> list[Job | None]:
 
 
 def with_measuring(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
-    """The board's data with what can be measured of each lane, or how far it is; as it is where no language model answers here."""
-    if on_screen.job is None or not on_screen.comparison.ask.model:
+    """The board's data with what can be measured of each lane, or how far it is; as it is for a case."""
+    if on_screen.job is None:
         return drawn
     return {**drawn, "lanes": [{**data, **one} for data, one in zip(drawn["lanes"], _offers(on_screen))]}
 
 
 def _offers(on_screen: Shown) -> Iterator[dict[str, Any]]:
     for lane in on_screen.comparison.lanes:
-        job = _job(on_screen, lane)
+        job, missing = _job(on_screen, lane), _missing(on_screen, lane)
         if job is not None and not job.ended:
             yield {"measure": {"running": True, "text": job.text, "share": job.fraction}}
-        elif lane.status != DONE or any(one.by_model for one in lane.influences) or measurable(lane, by_model=True):
-            yield {}
+        elif missing:
+            cost = f"{sentence(price(lane).text)}." if True in missing else "No language model is asked."
+            error = job.error if job is not None else None
+            yield {"measure": {"running": False, "label": LABELS[True in missing], "cost": cost, "error": error}}
         else:
-            cost = f"{sentence(price(lane).text)}."
-            yield {"measure": {"running": False, "label": LABEL, "cost": cost, "error": job.error if job is not None else None}}
+            yield {}
 
 
 def _key(on_screen: Shown, lane: Lane) -> str:

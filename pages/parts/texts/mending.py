@@ -27,6 +27,7 @@ from pages.parts.shared.working import working
 
 SHOWN = 8  # suggestions, and merges, until more are asked for
 STEP = 24  # more of them at a time
+COMPARED_HERE = 100_000  # entities whose names are compared while a person waits
 
 
 def mended(corpus: Corpus, one: Build, graph: Graph) -> Graph:
@@ -55,6 +56,10 @@ def mended(corpus: Corpus, one: Build, graph: Graph) -> Graph:
 
 def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: str) -> None:
     """What may be the same, each with a button that merges it and one that refuses it."""
+    if graph.n_nodes > COMPARED_HERE:
+        how = f"{COMPARED_HERE:,} entities: python -m core corpus mend {corpus.name} lists what may be the same."
+        st.caption(plain(f"This graph has more than {how}"))
+        return
     job = engine().jobs.get(_alike_key(graph))
     done = job is not None and job.ended and not job.error
     found = [*_by_spelling(now.digest, mends.refused, now, mends), *(_left(job.result, now, mends) if done else [])]

@@ -86,6 +86,18 @@ def test_the_bars_are_those_of_the_items_that_are_drawn(on_screen):
     assert data["influence"]["texts"][0]["who"] == "Graph reader"
 
 
+def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):
+    """The reader is measured by itself once the lanes have ended; where the machine was busy then, a press does it."""
+    lane = on_screen.comparison.lanes[0]
+    lane.run.states[-1] = lane.state.replace(answer=None)  # the language model said nothing
+    assert "measure" not in drawn(on_screen)
+    on_screen.job.end(DONE)
+    assert drawn(on_screen)["measure"]["cost"] == "No language model is asked."
+    page.press_measure(on_screen, 0, page.MEASURE)
+    assert page.measuring(on_screen)[0].wait(30)
+    assert [one.by_model for one in lane.influences] == [False] and "measure" not in drawn(on_screen)
+
+
 def test_of_a_case_nothing_is_measured(on_screen):
     saved = Shown("case", on_screen.comparison)
     assert "measure" not in drawn(saved) and page.measuring(saved) == []
