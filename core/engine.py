@@ -52,6 +52,7 @@ class Engine:
         self.jobs = Jobs(workers=4, weigh=_weight, needed=self._viewers.looking)
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
+        self.trials = Jobs(workers=1)  # apart as well: two lines over some questions, while a person looks
         self._prefixes, self._queues, self._waiters = Prefixes(), Queues(), Waiters()
         self.housekeeping = Housekeeping(self._queues.busy, self._load_answering)
         self._graphs: dict[str, object] = {}
@@ -74,7 +75,7 @@ class Engine:
 
     @property
     def _all_jobs(self) -> tuple[Jobs, ...]:
-        return self.jobs, self.evaluations, self.preparing
+        return self.jobs, self.evaluations, self.preparing, self.trials
 
     def graph(self, name: str = "metaqa", progress=None):
         """The graph of that name, built first where it is not yet; opened once a process."""

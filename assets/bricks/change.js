@@ -1,7 +1,8 @@
 // What the last change did to the question: figures before and now, the picture of what came back and what went, and the list of it.
 //
 // Data: {what, facts: [{label, before, now, tone}], picture: {nodes: [{id, name, x, y, role, turn}], edges: [{source, target, turn}]},
-//        rows: [{text, before, now, turn, why, star}], more, counts: {turn: number}, both, noun}
+//        rows: [{text, before, now, turn, why, star}], more, counts: {turn: number}, both, noun,
+//        over: {state: offer | running | done, text, fraction, rows: [{label, before, now, difference, tone, chance, n}], mine, failed, again} | null}
 
 import { button, changed, el } from "../board/dom.js";
 
@@ -41,11 +42,11 @@ export class Change {
     const title = el("h3", "", el("b", "", data.both ? "What this change did" : "What the line does"));
     const head = el("div", "panel-head", title, el("span", "of", data.both ? data.what || "another line" : "this question"));
     if (data.both) head.append(this.hold(more.held));
-    const parts = [head, this.facts(data.facts)];
+    const parts = [head, this.facts(data.facts), data.over ? this.over(data.over) : null];
     this.picture = data.picture.nodes.length ? el("div", "picture") : null;
     const body = el("div", "scroll", this.picture, this.legend(data), this.rows(data));
     Object.assign(body, { tabIndex: 0, role: "region", ariaLabel: `What came back and what went: picture and ${data.noun}` });
-    return [...parts, body];
+    return [...parts, body].filter(Boolean);
   }
 
   hold(held) {
@@ -62,6 +63,31 @@ export class Change {
       list.append(el("div", "", el("dt", "", label), value));
     }
     return list;
+  }
+
+  // The same over more questions, in pairs: offered with its cost, at work with Cancel, then the differences.
+  over({ state, text, fraction, rows, mine, failed, again }) {
+    const offer = () => button("more", text, "", () => this.bench.edit({ do: "over" }));
+    const box = el("div", `over ${state}`);
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", "Over more questions");
+    if (state === "offer") return box.append(offer()), box;
+    const head = el("p", "over-head", el("b", "", text));
+    if (state === "running") {
+      const bar = el("progress", "");
+      Object.assign(bar, { max: 1, value: fraction });
+      bar.setAttribute("aria-label", text);
+      head.append(bar);
+      if (mine) head.append(button("more", "Cancel", "", () => this.bench.edit({ do: "cancel-over" })));
+    }
+    if (again) head.append(button("more", "try it again", "", () => this.bench.edit({ do: "over" })));
+    const list = el("dl", "pairs");
+    for (const { label, before, now, difference, tone, chance, n } of rows) {
+      const value = el("dd", tone, before, " → ", el("b", "", now), el("span", "interval", ` ${difference}, ${n} pairs${chance ? ` (${chance})` : ""}`));
+      list.append(el("div", "", el("dt", "", label), value));
+    }
+    box.append(head, list, failed ? el("p", "interval", `Some failed: ${failed}`) : "");
+    return box;
   }
 
   legend({ both, counts, noun }) {

@@ -39,6 +39,7 @@ class Bench:
     as_text: bool = False
     held: bool = False  # whether changes are compared with one and the same line before
     wanted: str = ""  # the line of the address that was taken over last
+    over: str = ""  # what was asked of the run over more questions: that it begins, or ends
     done: tuple[str, int] = ("", 0)  # the drawn component and the last of its messages that was done
     changed: bool = False  # since the whole page was drawn
     palette: tuple[Draft, int | Slot, dict[str, Any]] | None = None  # what was drawn last, for which draft and place
@@ -98,6 +99,8 @@ class Bench:
                 self.as_text = bool(message.get("on"))
             elif do == "hold":
                 self.held = bool(message.get("on"))
+            elif do in ("over", "cancel-over"):
+                self.over = do
             elif do == "text":
                 self.read(str(message.get("text", "")))
             else:

@@ -24,6 +24,7 @@ from pages.parts.build.change import change_data
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
 from pages.parts.build.outcomes import outcomes
+from pages.parts.build.over import act, at_work, over_data
 from pages.parts.build.trials import asked_text, price, say_trouble, trial_job, trials
 from pages.parts.compare.permalink import Link
 from pages.parts.methods.advice import advice_data, tried
@@ -57,15 +58,19 @@ def try_it(bench: Bench) -> None:
     job = trial_job()
     running = job is not None and not job.ended
 
-    @st.fragment(run_every=0.4 if running else None)  # a fragment in any case: else the line would be another one for the browser
-    def draw() -> None:
+    act(bench, job.comparison if job is not None else None)
+
+    trying_more = at_work()
+
+    @st.fragment(run_every=0.4 if running else 1.0 if trying_more else None)
+    def draw() -> None:  # in a fragment in any case: else the line would be another one for the browser
         if bench.changed:
             st.rerun()  # what is drawn above is of the line as well
         _line(bench, job)
         say_trouble()
         if job is not None:
             _lane(job, job.comparison.lanes[-1], bench)
-        if running and job.ended:
+        if (running and job.ended) or (trying_more and not at_work()):
             st.rerun()
 
     bench.changed = False
@@ -106,7 +111,8 @@ def _change(job: Job) -> dict[str, Any] | None:
     if not job.ended:
         return session.change[1] if session.change is not None else None
     runs = trials()
-    return Session.change.of((job.key, repr(runs.before), job.status), lambda: change_data(job.comparison, runs.before, runs.now))
+    found = Session.change.of((job.key, repr(runs.before), job.status), lambda: change_data(job.comparison, runs.before, runs.now))
+    return None if found is None else {**found, "over": over_data(job.comparison)}
 
 
 def _same_question() -> bool:

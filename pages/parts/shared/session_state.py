@@ -295,6 +295,7 @@ class Session:
     try_job: Key[str] = Key("", "The job that runs the line, and the line before the last change beside it.")
     trials: Key[Trials | None] = Key(None, "What was run of the line: now, before the last change, and what need not be run again.")
     try_curves: Made[Mapping[str, Curve]] = Made("What values of the chosen brick's parameters do, by that job and the brick's place.")
+    over_job: Key[str] = Key("", "The job that asks the line before the last change and the line now over more questions.")
     change: Made[dict[str, Any]] = Made("What the last change did, as it is drawn, by that job.")
     try_outcomes: Made[Sequence[StepOutcome]] = Made("What came of each step of that run, by the job and how far it is.")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.datasets.own import save_set
 from core.graph.building.build import build
 from core.sources import GraphSource
 from pages.parts.build.change import change_data
+from pages.parts.build.over import over_data
 from pages.parts.shared.session import engine
 from tests.pages.build.test_build import PAGE, bench, button, hear, idle, own  # noqa: F401
 
@@ -90,8 +92,6 @@ def test_another_question_is_asked_of_both_lines(at):
 def test_what_asks_a_language_model_waits_and_says_so(at):
     hear(at, {"do": "set", "key": 3, "name": "model", "value": "choose"})
     assert lines(at)[-1] == "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"  # up to what costs
-    from pages.parts.build.trials import Trials  # noqa: F401
-
     runs = at.session_state["trials"]
     assert runs.waits == 2 and runs.trouble == ""
     hear(at, {"do": "set", "key": 3, "name": "model", "value": "bm25"})
@@ -108,3 +108,31 @@ def test_a_hostile_name_is_data(own):  # noqa: F811
     idle(page.text_input(key="try_question").set_value("what of [One]").run())
     idle(button(page, "try_run").click().run())
     assert "<script>" in change(page)["rows"][0]["text"] and bench(page).line is not None
+
+
+def test_a_change_is_tried_over_more_questions(own):  # noqa: F811
+    """Of both questions the film's director is the answer; by one path one is found, by three both are, so recall cannot fall."""
+    build(TRIPLES, own / "graphs" / "films", "films", "both")
+    file = own / "two.txt"
+    file.write_text("".join(f"who directed [{film}]\tAnn\n" for film in ("One", "Two")))
+    save_set(file, "two", "Two films", "films", ())
+    page = AppTest.from_file(PAGE, default_timeout=60)
+    page.session_state.source = GraphSource("films")
+    page.query_params["line"] = LINE
+    page.run()
+    idle(button(page, "try_run").click().run())
+    hear(page, {"do": "set", "key": 3, "name": "keep", "value": 3})
+    assert over_data(comparison(page))["state"] == "offer"
+    hear(page, {"do": "over"})
+    job = engine().trials.get(page.session_state["over_job"])
+    assert job.wait(60)
+    found = over_data(comparison(page))
+    recall = next(row for row in found["rows"] if row["label"] == "Path recall")
+    assert found["state"] == "done" and recall["now"] == "100 %" and recall["n"] == 2
+
+
+@pytest.mark.parametrize("number, printed", [("-0.00", "0.00"), ("0", "0"), ("3", "+3"), ("-1,200", "-1,200"), ("1,000", "+1,000")])
+def test_a_difference_has_its_sign_and_zero_has_none(number, printed):
+    from pages.parts.build.over import _signed
+
+    assert _signed(number) == printed

@@ -1,0 +1,87 @@
+"""Two lines over the same questions, nothing of which is saved: how the second differs from the first, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.comparison.run import Prefixes
+from core.environment import Environment
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.failures import patterns, reasons
+from core.evaluation.metrics.outcome import Outcome
+from core.evaluation.metrics.statistics import Paired, paired
+from core.evaluation.runs.plan import Drawn, Plan
+from core.evaluation.runs.row import one
+from core.runtime.jobs import Listener
+from core.sources import Ask
+from core.types import Question
+
+METRICS = ("path_recall", "reader_hit@1", "hits@1", "seconds", "tokens")  # of lines on triples
+TEXT_METRICS = ("passage_recall", "accuracy", "seconds", "tokens")  # of lines on documents
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One metric over the questions that gave both lines a number: its means before and now, and what the test of their difference says."""
+
+    metric: str
+    before: float
+    now: float
+    test: Paired
+
+
+@dataclass
+class BothLines:
+    """A plan of two instances at work; called with its job it asks both every question, the first one by turns, sharing what they share.
+
+    `outcomes` has what came of them so far (None where one failed), in the order of the questions; `errors` why.
+    """
+
+    plan: Plan
+    environment: Environment
+    ask: Callable[[Drawn], Ask]
+    outcomes: list[tuple[Outcome | None, Outcome | None]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def __call__(self, job: Listener) -> BothLines:
+        """Ask everything; raises Cancelled where the job was cancelled, after which `outcomes` has what was asked until then."""
+        of = len(self.plan.drawn)
+        for place in range(of):
+            job.check()
+            job.tell(f"{place:,} of {of:,} questions", place / of)
+            prefixes, found = Prefixes(), dict[int, Outcome | None]()
+            for turn in (place % 2, 1 - place % 2):
+                row = one(self.plan, self.environment, self.ask, place, self.plan.instances[turn], prefixes, job.check)
+                found[turn] = row.outcome
+                self.errors += [row.error] if row.error else []
+            self.outcomes.append((found[0], found[1]))
+        job.tell(f"{of:,} of {of:,} questions", 1.0)
+        return self
+
+    def reasons(self) -> str:
+        """Why questions failed, those of one kind counted together; empty where none did."""
+        return reasons(patterns(self.errors)) if self.errors else ""
+
+    def differences(self) -> tuple[Difference, ...]:
+        """The differences so far, of the metrics that both lines have; a failed question has what the metric says of one."""
+        outcomes = list(self.outcomes)
+        questions = [drawn.question for drawn in self.plan.drawn[: len(outcomes)]]
+        asked = lambda name: self.plan.model or name != "hits@1"
+        names = TEXT_METRICS if self.plan.drawn[0].source.documents else filter(asked, METRICS)
+        found = []
+        for name in names:
+            both = [np.array([_number(name, pair[side], asked) for pair, asked in zip(outcomes, questions)]) for side in (0, 1)]
+            there = ~(np.isnan(both[0]) | np.isnan(both[1])) if outcomes else np.zeros(0, bool)
+            test = paired(name, "now", "before", both[1][there], both[0][there]) if there.any() else None
+            if test is not None:
+                found.append(Difference(name, float(both[0][there].mean()), float(both[1][there].mean()), test))
+        return tuple(found)
+
+
+def _number(name: str, outcome: Outcome | None, question: Question) -> float:
+    """A metric's number for one question, nan for none."""
+    number = metric(name).when_failed(question) if outcome is None else metric(name)(outcome)
+    return np.nan if number is None else float(number)

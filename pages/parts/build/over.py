@@ -1,0 +1,141 @@
+"""What a change of the line did over more questions: both lines asked a sample of the source's questions in the background, as pairs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from core.comparison.comparing import Comparison
+from core.comparison.timing import cost
+from core.errors import HopscopeError
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.runs.both import BothLines, Difference
+from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.row import asking
+from core.io.durations import roughly
+from core.runtime.jobs import CANCELLED, DONE, Job
+from core.sources import Source
+from pages.parts.build.bench import Bench
+from pages.parts.build.trials import trials
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import session
+
+QUESTIONS = 40
+SEED = 0
+Data = dict[str, Any]
+
+
+def over_job() -> Job | None:
+    """The job over more questions that this session started, if it is still known."""
+    return engine().trials.get(session.over_job) if session.over_job else None
+
+
+def at_work() -> bool:
+    """Whether that job waits or runs."""
+    job = over_job()
+    return job is not None and not job.ended
+
+
+def act(bench: Bench, comparison: Comparison | None) -> None:
+    """Begin or cancel the run over more questions, where the browser asked for that; what stands in the way is `trouble`."""
+    asked, bench.over = bench.over, ""
+    job = over_job()
+    try:
+        if asked == "cancel-over" and job is not None:
+            job.cancel()
+        elif asked == "over" and comparison is not None and len(comparison.lanes) > 1:
+            _start(comparison)
+    except HopscopeError as error:
+        trials().trouble = str(error)
+
+
+def _start(comparison: Comparison) -> None:
+    """Start the job of a comparison's two lines. Raises HopscopeError."""
+    source, ask = comparison.ask.source, comparison.ask
+    name = question_set(source, ask.question.text)
+    former = over_job()
+    if former is not None and not former.ended and not former.needed_by:
+        former.cancel()  # of other lines
+    plan = make_plan([lane.instance for lane in comparison.lanes], name, QUESTIONS, engine().graph, seed=SEED, model=ask.model)
+    key = key_of(comparison)
+    both = BothLines(plan, engine().environment, asking(engine(), plan))
+
+    def make() -> Job:
+        job = Job(key, both)
+        job.both = both  # type: ignore[attr-defined]
+        return job
+
+    session.over_job = engine().trials.start(key, make).key
+
+
+def question_set(source: Source, text: str) -> str:
+    """The set of a source that holds the question, else its first; empty where it has none."""
+    for name in source.sets:
+        try:
+            if any(question.text == text for question in source.questions(name)):
+                return name
+        except HopscopeError:  # said where the set is chosen
+            continue
+    return next(iter(source.sets), "")
+
+
+def key_of(comparison: Comparison) -> str:
+    """The key of the run over more questions: the same for the same lines, on the same graph, by the same models."""
+    ask = comparison.ask
+    lines = [repr(lane.instance.line) for lane in comparison.lanes]
+    parts = [ask.source.kind, ask.source.name, ask.source.graph.digest, lines, ask.model, engine().models.signature()]
+    return hashlib.sha256(json.dumps([*parts, question_set(ask.source, ask.question.text)]).encode()).hexdigest()[:16]
+
+
+def over_data(comparison: Comparison) -> Data | None:
+    """What is drawn of it: the offer with what it costs, the progress, or the differences; None without a line before or a question set."""
+    if len(comparison.lanes) < 2 or not comparison.ask.source.sets:
+        return None
+    job = over_job()
+    if job is None or job.key != key_of(comparison):
+        job = engine().trials.get(key_of(comparison))  # tried before, or by somebody else
+    if job is None:
+        return {"state": "offer", "text": f"Over {QUESTIONS} questions: try it ({_price(comparison)})", "rows": []}
+    both: BothLines = job.both  # type: ignore[attr-defined]
+    rows = [_row(one) for one in both.differences() if one.before or one.now]
+    found: Data = {"rows": rows, "text": job.text, "fraction": job.fraction or 0.0}
+    if not job.ended:
+        return {**found, "state": "running", "mine": not job.needed_by}
+    asked = f"{len(both.outcomes):,} questions of {both.plan.set}"
+    ends = {DONE: f"Over {asked}", CANCELLED: f"Cancelled after {asked}"}
+    return {**found, "state": "done", "text": ends.get(job.status, job.error or ""), "failed": both.reasons(), "again": job.status != DONE}
+
+
+def _price(comparison: Comparison) -> str:
+    """What it takes, by what this question took: about 20 s, and tokens where a language model is asked."""
+    old, new = (lane.state.trace for lane in comparison.lanes)
+    shared = next((at for at, (one, other) in enumerate(zip(old, new)) if one is not other), min(len(old), len(new)))
+    steps = [*new, *old[shared:]]
+    tokens = QUESTIONS * sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
+    return roughly(QUESTIONS * max(0.05, cost(steps))) + (f", about {tokens:,} tokens" if tokens else "")
+
+
+def _row(one: Difference) -> Data:
+    """A difference as it is drawn: the means before and now, and the interval of their difference."""
+    chosen, test = metric(one.metric), one.test
+    share = chosen.unit == "share"
+    form = "{:.0f}" if share else "{:,.2f}" if chosen.unit == "seconds" else "{:,.0f}"
+    words = lambda number: form.format(100 * number) + " %" if share else form.format(number)
+    signed = lambda number: _signed(form.format(100 * number if share else number))
+    better = (test.difference > 0) == (chosen.better == "higher")
+    return {
+        "label": chosen.described()["title"],
+        "before": words(one.before),
+        "now": words(one.now),
+        "difference": f"{signed(test.difference)}, 95 % interval {signed(test.low)} to {signed(test.high)}{' points' if share else ''}",
+        "tone": ("good" if better else "bad") if test.beyond_chance else "same",
+        "chance": "" if test.beyond_chance else "may be chance" if test.difference else "no difference",
+        "n": test.n,
+    }
+
+
+def _signed(number: str) -> str:
+    """A number as it is printed with its sign; what is printed as zero has none."""
+    zero = not number.strip("-0.,")
+    return number.lstrip("-") if zero else number if number.startswith("-") else f"+{number}"
