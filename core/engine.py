@@ -147,7 +147,7 @@ class Engine:
             raise BadInput("Choose at least one instance.")
         if len(instances) > MAX_LANES:
             raise BadInput(f"At most {MAX_LANES} instances at once, please.")
-        done = _done(before, ask)
+        done = _done(before, ask) if before is None or before.mends == _mends(ask) else {}
         anew = [instance for instance in instances if repr(instance.line) not in done]
         again = again or not all(operator.remembered for instance in anew for operator in instance.line.parts())
         alive = (lambda: True) if waiter is None else waiter.alive
@@ -192,13 +192,13 @@ class Engine:
         build, source = build_of(line), ask.source
         if not build or source.corpus is None:
             return source.graph.digest
-        return self._built.digest(source.corpus, build) + mends_of(source.corpus).digest
+        return self._built.digest(source.corpus, build) + _mends(ask)
 
     def _job(self, ask: Ask, instances: Sequence[Instance], done: Mapping[str, Lane]) -> Job:
         job = Job(self.key(ask, instances))
         new = lambda instance: Lane(instance, LaneRun(ask, instance.line, self.environment, self._prefixes))
         lanes = [replace(done[key].again(ask), instance=i) if (key := repr(i.line)) in done else new(i) for i in instances]
-        job.comparison = Comparison(ask, lanes)
+        job.comparison = Comparison(ask, lanes, _mends(ask))
         return job
 
     def _begin(self, job: Job, after: Repairing | None) -> None:
@@ -207,6 +207,11 @@ class Engine:
     def _asks_chat(self, instance: Instance) -> bool:
         """Whether retrieving asks a language model, or a program of the user's: what may take long waits in its own queue."""
         return any(asks(operator, self.models) for operator in instance.line)
+
+
+def _mends(ask: Ask) -> str:
+    """The digest of the merges that are saved for the corpus that is asked; empty where there is none. Raises StoreError."""
+    return "" if ask.source.corpus is None else mends_of(ask.source.corpus).digest
 
 
 def _done(before: Comparison | None, ask: Ask) -> dict[str, Lane]:

@@ -73,6 +73,7 @@ class Comparison:
 
     ask: Ask
     lanes: list[Lane] = field(default_factory=list)
+    mends: str = ""  # the digest of the merges that were saved for the corpus when it was asked
     repairing: bool = False  # whether changes of one step are still tried, after the lanes have ended
 
     @property

@@ -75,6 +75,16 @@ def test_what_is_taken_away_is_said_beside_what_was_answered_before(movies, caps
     assert code == OK and "without Christopher Nolan: " in out and "  against before: No longer says Christopher Nolan" in out
 
 
+def test_what_an_answer_rests_on_is_measured_and_printed(movies, capsys):
+    asked = ("ask", QUESTION, "--instance", "EgoNetwork(hops=1) >> ShortestPaths(hops=1)", "--no-llm", "--influence")
+    code, out, _ = told(capsys, *asked, "--json")
+    (one,) = json.loads(out)["lanes"][0]["influence"]
+    needed = [item["name"] for item in one["items"] if item["smallest"]]
+    assert code == OK and one["by"] == "reader" and needed and all("Christopher Nolan" in name for name in needed)
+    code, out, _ = told(capsys, *asked)
+    assert code == OK and "  reader: rests on " in out and "it no longer says “Christopher Nolan”." in out
+
+
 def test_entities_can_be_named(movies, capsys):
     code, out, _ = told(
         capsys, "ask", "which films", "--entity", "Christopher Nolan", "--entity", "Inception", "--instance", "lego-1", "--no-llm", "--json"

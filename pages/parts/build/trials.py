@@ -60,7 +60,7 @@ class Trials:
         for lane in [*(former.lanes if former is not None and former.ask.same(comparison.ask) else ()), *ended]:
             lanes.pop(repr(lane.instance.line), None)
             lanes[repr(lane.instance.line)] = lane
-        self.done[comparison.ask.model] = Comparison(comparison.ask, list(lanes.values())[-KNOWN_LANES:])
+        self.done[comparison.ask.model] = Comparison(comparison.ask, list(lanes.values())[-KNOWN_LANES:], comparison.mends)
 
 
 def trials() -> Trials:

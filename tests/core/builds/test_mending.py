@@ -130,3 +130,17 @@ def test_lines_stand_on_the_mended_graph_unless_they_say_otherwise_also_after_a_
     mended, bare = opened(larger)
     assert mended.n_nodes == bare.n_nodes - 1 and name not in mended.names(range(mended.n_nodes))
     engine.jobs.stop()
+
+
+def test_lanes_that_were_done_before_a_merge_are_not_taken_for_what_is_now(corpus):
+    engine = Engine(Written(encoder=Bag()))
+    one = Instance("a", "A", parse_line("BuiltGraph() >> SparseChunks(keep=1)"))
+    ask = lambda: engine.ask(CorpusSource.of(corpus), Question("who"), model=False)
+    first = engine.compare(ask(), [one])
+    assert first.wait(60)
+    again = engine.compare(ask(), [one], again=True, before=first.comparison)
+    assert again.wait(60) and again.comparison.lanes[0].taken
+    mend(corpus, lambda mends: mends.accepted([Edit("merge", ("Tim", "Tiny Tim"))]))
+    after = engine.compare(ask(), [one], again=True, before=first.comparison)
+    assert after.wait(60) and not after.comparison.lanes[0].taken
+    engine.jobs.stop()
