@@ -13,6 +13,7 @@ from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.repairs.tried import LineRepairs, start
 from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv
+from core.evaluation.reports.gate import failures, gates
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.sensitivity import varied
@@ -27,7 +28,8 @@ from core.lines import split
 
 EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same command continues an unfinished run,
 tries failed questions again, and shows a finished run without running anything. After Ctrl-C the figures so far are printed and
-written, with the number of questions they rest on. The exit code is 1 where an instance answered no question at all."""
+written, with the number of questions they rest on. The exit code is 1 where an instance answered no question at all, or does
+not reach what --fail-below asks for."""
 
 
 def add(commands) -> None:
@@ -91,6 +93,13 @@ def add(commands) -> None:
         "changed in the build that the instance names",
     )
     evaluate.add_argument(
+        "--fail-below",
+        action="append",
+        default=[],
+        metavar="METRIC=V",
+        help="exit with 1, and say why, where an instance's mean is below it or the run is partial (accuracy=.7); several with commas",
+    )
+    evaluate.add_argument(
         "--at-once",
         type=int,
         default=0,
@@ -119,6 +128,7 @@ def run(options) -> int:
     if options.at_once < 0:
         raise BadInput("A server is sent at least one request at a time; leave out --at-once to have the number found out.")
     files, more = _files(options), [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()]
+    required = gates(options.fail_below)
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
     warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
@@ -132,6 +142,10 @@ def run(options) -> int:
         summary = Summary(store.run(job.number), store.rows(job.number))
         if summary.rows:
             report(summary, files, more, options.json, repairs)
+        failed = list(failures(summary, required))
+        warn(failed)
+    if failed:
+        return FAILED
     return OK if all(summary.counts(instance)["scored"] for instance in summary.instances) else FAILED
 
 

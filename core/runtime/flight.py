@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TypeVar
@@ -34,7 +34,7 @@ class Flight:
             raise Cancelled()
         self._check()
 
-    def each(self, work: Callable[[W], T], items: Iterable[W]) -> Iterator[tuple[W, T]]:
+    def each(self, work: Callable[[W], T], items: Iterable[W]) -> Generator[tuple[W, T], None, None]:
         """Each item with `work(item)`, as they come; begun in the order of the items, of which no more are taken than are begun.
 
         What `work` or the check raises is raised once the pieces at work have ended, of which what came is handed out first.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -15,6 +17,7 @@ from core.evaluation.reports.summary import Summary
 from core.io.durations import roughly
 from core.models.base import Models, Reply
 from core.models.chat.saved_replies import CachedChat, SavedReplies
+from core.runtime.flight import Flight
 from core.runtime.jobs import Job
 
 ROLE = "judge"
@@ -67,6 +70,7 @@ class _Said:
     done: int = 0
     waited: int = 0
     start: float = field(default_factory=time.monotonic)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def tell(self) -> None:
         """Say it."""
@@ -76,11 +80,13 @@ class _Said:
 
     def received(self) -> None:
         """A reply came."""
-        self.done, self.waited = self.done + 1, self.waited + 1
+        with self.lock:
+            self.done, self.waited = self.done + 1, self.waited + 1
 
     def known(self) -> None:
         """Both replies on a pair were kept from before."""
-        self.done += 2
+        with self.lock:
+            self.done += 2
 
 
 @dataclass
@@ -110,25 +116,32 @@ class Pairwise:
         return self._tally([match for match in matches if match is not None])
 
     def __call__(self, job: Job) -> Tally:
-        """Judge every pair in both orders. Raises Cancelled, ModelUnavailable, and ModelFailed where the judge fails again and again."""
-        matches, faults, said = [], 0, _Said(job, 2 * len(self.pairs))
-        for pair in self.pairs:
-            match = self._saved_match(pair)
-            if match is None:
-                match = self._judged(pair, said)
-            else:
-                said.known()
-            matches.append(match)
-            faults = faults + 1 if match.there.failed and match.back.failed else 0
-            if faults >= FAULTS:
-                raise ModelFailed(f"The judge failed {FAULTS} times in a row; what was judged is kept. {match.back.why}")
-        return self._tally(matches)
+        """Judge every pair in both orders, as many pairs at a time as the judge takes. Raises Cancelled, ModelUnavailable, and ModelFailed
+        where the judge fails again and again."""
+        said, flight = _Said(job, 2 * len(self.pairs)), Flight(lambda: self.chat.at_once, job.check)
+        matches: dict[int, Match] = {}
+        faults = 0
 
-    def _judged(self, pair: Pair, said: _Said) -> Match:
+        def match(place: int) -> Match:
+            found = self._saved_match(self.pairs[place])
+            if found is None:
+                return self._judged(self.pairs[place], said, flight.check)
+            said.known()
+            return found
+
+        with closing(flight.each(match, range(len(self.pairs)))) as each:
+            for place, found in each:
+                matches[place] = found
+                faults = faults + 1 if found.there.failed and found.back.failed else 0
+                if faults >= FAULTS:
+                    raise ModelFailed(f"The judge failed {FAULTS} times in a row; what was judged is kept. {found.back.why}")
+        return self._tally([matches[place] for place in range(len(self.pairs))])
+
+    def _judged(self, pair: Pair, said: _Said, check: Callable[[], None]) -> Match:
         verdicts = []
         for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
             said.tell()
-            verdicts.append(asked(self.chat, pair.text, first, second, said.job.check))
+            verdicts.append(asked(self.chat, pair.text, first, second, check))
             said.received()
         return Match(pair.question, pair.a, pair.b, *verdicts)
 

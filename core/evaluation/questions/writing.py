@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from core.models.base import Models
 from core.models.chat.json_reply import json_reply
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.prompts import messages, plain
+from core.runtime.flight import Flight
 from core.runtime.jobs import Listener
 from core.types import Question
 
@@ -80,11 +82,15 @@ class Writing:
     def __call__(self, job: Listener) -> Written:
         self._chat = CachedChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.saved or SavedReplies())
         self._job, self._tell, self._done, self._unreadable = job, with_time_left(job.tell), 0, list[str]()
+        self._lock = threading.Lock()
         about = plain(self.about) or self._asked("about", passages=passages(self.corpus))
+        users = self._listed("users", self.recipe.users, about=about)
+        flight = Flight(lambda: self._chat.at_once, job.check)
+        lists = dict(flight.each(lambda place: self._of_user(users[place], about), range(len(users))))
         texts, found, same, none = set[str](), list[Question](), 0, 0
-        for user_number, user in enumerate(self._listed("users", self.recipe.users, about=about), 1):
-            for task_number, task in enumerate(self._listed("tasks", self.recipe.tasks, about=about, user=user), 1):
-                for number, text in enumerate(self._listed("questions", self.recipe.questions, about=about, user=user, task=task), 1):
+        for user_number in range(1, len(users) + 1):
+            for task_number, known in enumerate(lists[user_number - 1], 1):
+                for number, text in enumerate(known, 1):
                     if not ASKS.search(text):
                         none += 1
                     elif text.casefold() in texts:
@@ -96,11 +102,17 @@ class Writing:
             raise BadInput(f"No question came of it. {' '.join(self._notes(0, same, none))}")
         return Written(tuple(found), about, (*self._notes(len(found), same, none), *_of_facts(found)))
 
+    def _of_user(self, user: str, about: str) -> list[list[str]]:
+        """The questions to each task of a user."""
+        tasks = self._listed("tasks", self.recipe.tasks, about=about, user=user)
+        return [self._listed("questions", self.recipe.questions, about=about, user=user, task=task) for task in tasks]
+
     def _asked(self, prompt: str, schema: dict[str, Any] | None = None, most: int = 300, **values: str) -> str:
         self._job.check()
         self._tell(f"Reply {self._done + 1:,} of {self.recipe.replies:,}", self._done / self.recipe.replies)
         reply = self._chat.reply(messages("questions", prompt, **values), schema=schema, max_tokens=most, check=self._job.check)
-        self._done += 1
+        with self._lock:
+            self._done += 1
         return reply.text if schema else plain(whole(reply.text) if reply.finish != "stop" else reply.text)
 
     def _listed(self, name: str, count: int, **values: str) -> list[str]:

@@ -117,11 +117,17 @@ class CachedChat:
         self._chat, self.model, self.replies = chat, model, replies
         self.used: dict[str, None] = {}
         self._shares = Shares()
+        self._asked: Chat | None = None
 
     @property
     def context(self) -> int:
         """Tokens that prompt and reply share."""
         return self._chat().context
+
+    @property
+    def at_once(self) -> int:
+        """How many pieces of work may ask it at a time: as many as the model takes, once it was asked what is not saved."""
+        return getattr(self._asked, "at_once", 1)
 
     def reply(
         self,
@@ -149,6 +155,7 @@ class CachedChat:
                     raise
         if found is None:
             how: dict[str, Any] = dict(max_tokens=max_tokens, seed=seed, temperature=temperature, on_text=on_text, check=check)
+            self._asked = chat
             with self._shares.work() as share:
                 found = chat.reply(messages, schema=schema, **how)
                 found = read_again(replace(found, seconds=(found.seconds + found.waited) * share(), waited=0.0), schema)

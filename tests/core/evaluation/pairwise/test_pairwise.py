@@ -16,6 +16,7 @@ from core.evaluation.reports.naming import Called
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
 from core.models.base import Reply
+from core.models.chat.openai import OpenAIChat
 from core.models.chat.saved_replies import SavedReplies
 from core.prompts import prompts
 from core.runtime.jobs import Job
@@ -254,3 +255,21 @@ def _varied(bench):
 
     bench.models._chat = Counting("")
     return bench.run(bench.plan(seed=5)).number
+
+
+def test_a_server_judges_many_pairs_at_a_time_and_the_tally_is_the_same(tmp_path):
+    from tests.core.evaluation.runs.test_flight import server
+
+    run = summary(*((f"Ann {i}", f"Bob the {i}") for i in range(16)))
+    tallies, most = [], []
+    for at_once in (1, 0):
+        with server(0.1) as (address, seen):
+            chat = OpenAIChat(address, "m", "m", at_once=at_once)
+            work = Pairwise(run.instances, pairs(run), Judges(chat), saved=SavedReplies(tmp_path / f"{at_once}.sqlite"))
+            try:
+                tallies.append(work(Job("j")).plain())
+            except ModelFailed as error:
+                tallies.append(str(error))
+        most.append(seen.most)
+    assert most[0] == 1 and most[1] > 4
+    assert tallies[0] == tallies[1]

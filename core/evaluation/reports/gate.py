@@ -1,0 +1,66 @@
+"""The least that an evaluation must reach, for use in continuous integration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.errors import BadInput
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.reports.export import shown
+from core.evaluation.reports.naming import called
+from core.evaluation.reports.summary import Summary
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The least mean of a metric that every instance must reach."""
+
+    metric: str
+    least: float
+
+
+def gates(texts: Sequence[str]) -> tuple[Gate, ...]:
+    """The gates of texts such as `accuracy=.7,hits@1=.5`. Raises BadParameter for an unknown metric, BadInput for what is no number, and
+    for a metric of which more is not better.
+
+    >>> from core.evaluation.reports.gate import gates
+    >>> gates(["accuracy=.7, hits@1=0.5"])
+    (Gate(metric='accuracy', least=0.7), Gate(metric='hits@1', least=0.5))
+    """
+    found = []
+    for text in filter(None, (part.strip() for one in texts for part in one.split(","))):
+        name, _, number = text.partition("=")
+        try:
+            least = float(number)
+        except ValueError:
+            least = math.nan
+        if not math.isfinite(least):
+            raise BadInput(f"“{text}” names no least value; write it as in accuracy=.7.")
+        known = metric(name.strip())
+        if known.better != "higher":
+            raise BadInput(f"Of {known.name} more is not better, so that falling below a value is no failure.")
+        found.append(Gate(known.name, least))
+    return tuple(found)
+
+
+def failures(summary: Summary, required: Sequence[Gate]) -> Iterator[str]:
+    """A sentence for each gate that an instance does not pass, and first one where the run is not finished: its figures say nothing of the
+    whole. A mean is compared as it is, not as it is printed; a question that failed counts 0 in a share, and else as missing."""
+    if not required:
+        return
+    if not summary.rows or summary.unfinished:
+        yield f"The run is partial, which counts as failed: {summary.so_far() or 'no question is done'}."
+    names, table = called(summary.run), summary.table([gate.metric for gate in required]) if summary.rows else {}
+    for instance, figures in table.items():
+        for gate in required:
+            mean, count = figures[gate.metric].mean, figures[gate.metric].n
+            failed = summary.counts(instance)["failed"]
+            if not count or math.isnan(mean):
+                yield f"{names[instance].plain} has no {gate.metric}, which was to be {gate.least:g} or more."
+            elif mean < gate.least:
+                value = shown(gate.metric, mean) if shown(gate.metric, mean) != shown(gate.metric, gate.least) else f"{mean:.6g}"
+                yield f"{names[instance].plain} has {gate.metric} {value} (n = {count:,}), which was to be {gate.least:g} or more."
+            elif failed and not metric(gate.metric).quality:
+                yield f"{names[instance].plain} failed in {failed:,} questions, which its {gate.metric} leaves out."
