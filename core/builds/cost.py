@@ -13,13 +13,14 @@ from core.builds.speed import foretold
 from core.corpus import Corpus
 from core.io.durations import roughly
 from core.models.base import Models
+from core.models.price import shown
 from core.types import Usage
 
 
 @dataclass(frozen=True)
 class Cost:
     """Of `chunks` chunks, `missing` have not been read by this extractor; that takes `usage`, and about `seconds` where the speed on this
-    computer is known, by replies of the model or by builds like it. `later` are sentences on what cannot be told before the graph is
+    computer is known, by replies of the model or by builds like it, and `money` where the model has a price. `later` are sentences on what cannot be told before the graph is
     there."""
 
     chunks: int
@@ -27,6 +28,7 @@ class Cost:
     usage: Usage = Usage()
     seconds: float | None = None
     later: tuple[str, ...] = ()
+    money: str = ""
 
     def words(self) -> str:
         """The cost in a sentence or two."""
@@ -35,6 +37,7 @@ class Cost:
             text += (
                 f": about {self.usage.calls:,} calls of a language model, {self.usage.tokens_in:,} tokens in, {self.usage.tokens_out:,} out"
             )
+            text += f", {self.money}" if self.money else ""
             text += f", {roughly(self.seconds)}" if self.seconds is not None else "; how long that takes here is known once some are done"
         elif not self.later:
             text += ". No language model is asked"
@@ -66,4 +69,11 @@ def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None]
         seconds = seconds if usage.calls else None
     else:
         seconds = foretold(build.line, chunks, missing, missing if status(corpus, build).built else chunks)
-    return Cost(chunks, missing, usage, seconds, later)
+    return Cost(chunks, missing, usage, seconds, later, _money(build, usage, models))
+
+
+def _money(build: Build, usage: Usage, models: Models) -> str:
+    """What the calls cost by the price of the first language model that is asked; empty where it has none."""
+    price = getattr(models, "price", lambda name: None)
+    found = next((one[1] for name in build.line.models() if (one := price(name)) is not None), None)
+    return shown(found.of(usage), found.currency) if found is not None and found.known and usage.calls else ""

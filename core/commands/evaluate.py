@@ -21,11 +21,13 @@ from core.evaluation.reports.steps import counted, worth
 from core.evaluation.reports.steps_table import interval
 from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.plan import make_plan, misfits, source_of
+from core.evaluation.runs.spending import cap_of
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import catalogue, find, one_for
 from core.lines import split
 
+ESTIMATED_BY = 5  # questions
 EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same command continues an unfinished run,
 tries failed questions again, and shows a finished run without running anything. After Ctrl-C the figures so far are printed and
 written, with the number of questions they rest on. The exit code is 1 where an instance answered no question at all, or does
@@ -93,6 +95,17 @@ def add(commands) -> None:
         "changed in the build that the instance names",
     )
     evaluate.add_argument(
+        "--cap",
+        default="",
+        metavar="MOST",
+        help="stop before language models have cost more in all: money (2.50), by the prices in models.toml, or tokens (200000tokens)",
+    )
+    evaluate.add_argument(
+        "--estimate",
+        action="store_true",
+        help=f"ask the first {ESTIMATED_BY} questions that are left, say what the rest will cost, and stop",
+    )
+    evaluate.add_argument(
         "--fail-below",
         action="append",
         default=[],
@@ -128,14 +141,17 @@ def run(options) -> int:
     if options.at_once < 0:
         raise BadInput("A server is sent at least one request at a time; leave out --at-once to have the number found out.")
     files, more = _files(options), [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()]
-    required = gates(options.fail_below)
+    required, cap = gates(options.fail_below), cap_of(options.cap)
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
     warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
-    job = evaluate(engine, store, plan, options.again, workers_of(options), options.at_once)
+    few = ESTIMATED_BY if options.estimate else 0
+    job = evaluate(engine, store, plan, options.again, workers_of(options), options.at_once, cap, few)
     repairs: tuple[LineRepairs, ...] = ()
     try:
         finish(job)
+        if options.estimate and job.evaluation.estimate is not None:
+            warn([job.evaluation.estimate.words()])
         if options.repairs:
             repairs = finish(start(engine, store, store.run(job.number)))
     finally:  # after Ctrl-C too

@@ -22,7 +22,8 @@ ROLES = {"answer": "chat", "choose": "chat", "judge": "chat", "encoder": "encode
 
 @dataclass(frozen=True)
 class Row:
-    """One declared model. `settings` is what its backend makes it with; `own` is on for a person's row, off for a shipped one."""
+    """One declared model. `settings` is what its backend makes it with; `own` is on for a person's row, off for a shipped one. A million
+    tokens that it reads cost `price_in`, a million that it writes `price_out`, in `currency`."""
 
     name: str
     kind: str
@@ -33,9 +34,13 @@ class Row:
     upstream: str = ""
     memory: int = 0
     own: bool = False
+    price_in: float = 0.0
+    price_out: float = 0.0
+    currency: str = "USD"
 
 
-COMMON = ("kind", "backend", "title", "licence", "upstream", "memory")
+COMMON = ("kind", "backend", "title", "licence", "upstream", "memory", "price_in", "price_out", "currency")
+TYPES = {"memory": "int", "price_in": "float", "price_out": "float"}  # of them; the others are texts
 
 
 def own_file() -> Path:
@@ -138,11 +143,14 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
         if field.default is dataclasses.MISSING and key not in values:
             raise BadParameter(f'{label} lacks the key "{key}", which backend "{backend}" needs.')
     own_values = {key: _typed(label, key, values[key], str(fields[key].type)) for key in fields if key in values}
-    common = {key: _typed(label, key, values[key], "int" if key == "memory" else "str") for key in COMMON if key in values}
+    common = {key: _typed(label, key, values[key], TYPES.get(key, "str")) for key in COMMON if key in values}
     try:
         made = settings(**own_values)
     except BadParameter as error:
         raise BadParameter(f"{label}: {error}") from None
+    for key in ("price_in", "price_out"):
+        if not 0 <= common.get(key, 0.0) < float("inf"):
+            raise BadParameter(f'{label}: "{key}" is money for a million tokens, at least 0, not {values[key]!r}.')
     if made.lacks:
         raise BadParameter(f'{label} lacks the key "{made.lacks}", which backend "{backend}" needs.')
     return Row(name=name, settings=made, own=own, **common)

@@ -24,6 +24,7 @@ from core.models.fetch import fetch
 from core.models.hosts import check_host
 from core.models.keys import save_key
 from core.models.llm_chooser import LLMChooser
+from core.models.price import Price
 from core.models.scorers import EncoderScorer
 from core.models.weights import weights_folder
 from core.sharing import check_administrator
@@ -118,6 +119,11 @@ class Registry:
     def _weights(self, name: str) -> str:
         row = self.resolve(name)
         return repr((row.backend, row.settings, row.settings.stamp(self._rows)))
+
+    def price(self, name: str) -> tuple[str, Price] | None:
+        """The name of the row of a language model, and its price; None for another model, or none that is declared."""
+        row = self._rows.get(self._roles.get(name, name))
+        return (row.name, Price(row.price_in, row.price_out, row.currency)) if row is not None and row.kind == "chat" else None
 
     def title(self, name: str) -> str:
         """The title of a model or role up to its first comma. Raises BadParameter."""

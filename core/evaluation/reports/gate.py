@@ -57,7 +57,7 @@ def failures(summary: Summary, required: Sequence[Gate]) -> Iterator[str]:
         for gate in required:
             mean, count = figures[gate.metric].mean, figures[gate.metric].n
             failed = summary.counts(instance)["failed"]
-            if not count or math.isnan(mean):
+            if not count or mean is None or math.isnan(mean):
                 yield f"{names[instance].plain} has no {gate.metric}, which was to be {gate.least:g} or more."
             elif mean < gate.least:
                 value = shown(gate.metric, mean) if shown(gate.metric, mean) != shown(gate.metric, gate.least) else f"{mean:.6g}"

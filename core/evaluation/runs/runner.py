@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import islice
 from statistics import fmean, stdev
 
 from core.comparison.run import NoPrefixes, Prefixes
@@ -16,10 +17,12 @@ from core.errors import Cancelled
 from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import FinishedRow, one, warm
 from core.evaluation.runs.servers import fixed, in_flight, servers
+from core.evaluation.runs.spending import Cap, Estimate, Spending, estimate, spending
 from core.evaluation.runs.spread import spread
 from core.evaluation.runs.store import CANCELLED, DONE, RUNNING, Store
 from core.instances.catalogue import Instance
 from core.io.durations import between
+from core.runtime.account import Account, charged_to
 from core.runtime.cluster import Workers
 from core.runtime.flight import Flight, Processor
 from core.runtime.jobs import Listener
@@ -87,7 +90,8 @@ class Evaluation:
 
     Where servers are asked, many questions are in flight: one of them computes while the others wait for replies. How many is found out
     while it runs (`core.models.chat.window`), or is `at_once`. Cold runs, and those whose models are all in this process, have one at a
-    time. Rows are kept as they come. With `workers` the questions are spread over processes; this one alone writes.
+    time. Rows are kept as they come. It stops before it would go over a `cap`, and after the `first` so many questions that are left, where
+    a number is given. With `workers` the questions are spread over processes; this one alone writes.
     """
 
     plan: Plan
@@ -97,9 +101,13 @@ class Evaluation:
     ask: Callable[[Drawn], Ask]
     workers: Workers | None = None
     at_once: int = 0
+    cap: Cap | None = None
+    first: int = 0
+    estimate: Estimate | None = field(default=None, init=False)  # of what is left, once it has ended
 
     def __call__(self, job: Listener) -> int:
-        """Run everything that is not finished; the run's number. What fails is kept with its sentence and tried again next time."""
+        """Run everything that is not finished; the run's number. What fails is kept with its sentence and tried again next time. Raises
+        CapReached."""
         done = self.store.finished(self.run)
         left = {i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn) for i in self.plan.instances}
         pace = Pace(len(self.plan.drawn) * len(self.plan.instances), left)
@@ -115,8 +123,9 @@ class Evaluation:
         except Cancelled:
             self.store.mark(self.run, CANCELLED)
             raise
-        self.store.mark(self.run, DONE)
-        job.tell(pace.words(), 1.0)
+        if pace.done == pace.total:
+            self.store.mark(self.run, DONE)
+        job.tell(pace.words(), pace.done / pace.total)
         return self.run
 
     def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Instance]]]:
@@ -133,30 +142,62 @@ class Evaluation:
 
     def _here(self, job: Listener, done: set[tuple[str, str]], pace: Pace) -> None:
         """Run the rows that are left in this process: of one question one after the other, of several questions at a time."""
-        asked, clock = servers(self.plan, self.environment.models), self.environment.clock
-        flight, processor, lock = Flight(lambda: in_flight(asked), job.check), Processor(), threading.Lock()
-        began, at_work = clock(), 0
+        asked, clock, spent = servers(self.plan, self.environment.models), self.environment.clock, self.spending()
+        processor, lock, began, at_work = Processor(), threading.Lock(), clock(), 0
+        flight = Flight(lambda: in_flight(asked) if spent.may_begin(at_work) else 0, job.check)
+
+        def turns() -> Iterator[tuple[int, list[Instance]]]:
+            nonlocal at_work
+            for turn in islice(self._turns(done), self.first or None):
+                with lock:
+                    at_work += 1
+                yield turn
+
+        def tell(instance: Instance) -> None:
+            with lock:
+                many = f"{at_work:,} questions at a time" if at_work > 1 else ""
+                how = ", ".join(filter(None, [pace.words(), many, spent.words(pace.done, pace.total)]))
+                job.tell(f"{how}: {instance.name}", pace.done / pace.total)
+
+        def keep(row: FinishedRow, begun: float) -> None:
+            self._keep(row)
+            self.store.spend(self.run, spent.account.usage)
+            with lock:
+                pace.add(row.instance, clock() - begun, row.error is not None)
+                pace.spread_over(clock() - began)
 
         def question(turn: tuple[int, list[Instance]]) -> None:
             nonlocal at_work
-            prefixes = Prefixes() if len(turn[1]) > 1 else NoPrefixes()
-            with processor.held():
-                at_work += 1
-                for instance in turn[1]:
-                    flight.check()
-                    many = f", {at_work:,} questions at a time" if at_work > 1 else ""
-                    job.tell(f"{pace.words()}{many}: {instance.name}", pace.done / pace.total)
-                    begun = clock()
-                    row = one(self.plan, self.environment, self.ask, turn[0], instance, prefixes, flight.check)
-                    self._keep(row)
-                    with lock:
-                        pace.add(row.instance, clock() - begun, row.error is not None)
-                        pace.spread_over(clock() - began)
-                at_work -= 1
+            prefixes, account = Prefixes() if len(turn[1]) > 1 else NoPrefixes(), Account()
+            try:
+                with processor.held(), charged_to(account, spent.account):
+                    for instance in turn[1]:
+                        flight.check()
+                        tell(instance)
+                        begun = clock()
+                        row = one(self.plan, self.environment, self.ask, turn[0], instance, prefixes, flight.check)
+                        keep(row, begun)
+            finally:
+                spent.ended(account)
+                with lock:
+                    at_work -= 1
 
-        with fixed(asked, self.at_once):
-            for _ in flight.each(question, self._turns(done)):
-                continue
+        try:
+            with fixed(asked, self.at_once):
+                for _ in flight.each(question, turns()):
+                    continue
+        finally:
+            self.store.spend(self.run, spent.account.usage)
+        self.estimate = estimate(spent, pace.done, pace.total, pace.seconds_left())
+        if pace.done < pace.total:
+            self.store.mark(self.run, CANCELLED)
+            if not spent.may_begin(0):
+                raise spent.reached(pace.done, pace.total)
+
+    def spending(self) -> Spending:
+        """What the run has spent so far, and may spend. Raises BadInput for a cap that the prices do not fit."""
+        done = len(self.store.finished(self.run))
+        return spending(self.plan, self.environment.models, self.store.spent(self.run), self.cap, done)
 
     def _spread(self, job: Listener, done: set[tuple[str, str]], pace: Pace, workers: Workers) -> None:
         """Run the rows that are left question by question over the workers."""

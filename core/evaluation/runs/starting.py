@@ -13,6 +13,7 @@ from core.evaluation.runs.opening import planned
 from core.evaluation.runs.plan import Plan, key
 from core.evaluation.runs.row import asking
 from core.evaluation.runs.runner import Evaluation
+from core.evaluation.runs.spending import Cap
 from core.evaluation.runs.store import Run, Store
 from core.instances.catalogue import Instance
 from core.operators.base import Line
@@ -22,20 +23,34 @@ from core.runtime.jobs import Job
 from core.sources import CorpusSource
 
 
-def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Workers | None = None, at_once: int = 0) -> Job:
+def evaluate(
+    engine,
+    store: Store,
+    plan: Plan,
+    again: bool = False,
+    workers: Workers | None = None,
+    at_once: int = 0,
+    cap: Cap | None = None,
+    first: int = 0,
+) -> Job:
     """A job of the engine that runs the plan and keeps every row as it goes; `job.number` is the run's number in the store.
 
     An unfinished run of the same plan is taken up where it stopped, unless `again`. With `workers` its questions are spread
     over processes, each with an engine of its own. Servers are sent `at_once` requests at a time, or as many as is found out where that
-    is 0. Raises BadInput, StoreError.
+    is 0. The job stops before it would go over a `cap`, with a sentence as its error, and where a number is given after the `first` so many
+    questions that are left; `job.evaluation` then has its estimate of the rest. Raises BadInput, StoreError.
     """
+    if workers and (cap or first):
+        raise BadInput("What is spent is counted in one process; leave out either the workers, or --cap and --estimate.")
     if workers and plan.cold:
         raise BadInput("The seconds of each instance alone are measured in one process; leave out either the workers or the cold run.")
     work = begun(engine, store, plan, again, workers, at_once)
+    work.cap, work.first = cap, first
+    work.spending()  # raises where the prices do not fit the cap
 
     def make() -> Job:
         job = Job(f"evaluation-{work.run}", work)
-        job.number = work.run
+        job.number, job.evaluation = work.run, work
         return job
 
     return engine.evaluations.start(f"evaluation-{work.run}", make, again=True)

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from core.io.home import home
 from core.io.plain import from_plain, to_plain
 from core.io.rows import RowFile, Schema, transaction
 from core.sharing import check_may_change, forget_owner, made, why_not
-from core.types import Question
+from core.types import Question, Usage
 
 STATEMENTS = (
     """CREATE TABLE runs (
@@ -34,6 +34,9 @@ STATEMENTS = (
   outcome TEXT, error TEXT, states BLOB, UNIQUE (run, instance, question))""",
     """CREATE INDEX runs_by_key ON runs (key)""",
 )
+SPENT = """CREATE TABLE IF NOT EXISTS spent (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, model TEXT NOT NULL, calls INTEGER NOT NULL, tokens_in INTEGER NOT NULL,
+  tokens_out INTEGER NOT NULL, PRIMARY KEY (run, model))"""  # made when first written to: stores from before it have none
 SCHEMA = Schema("the evaluations", STATEMENTS, application=0x486F7053, version=1)  # "HopS" in the file's header
 OF = "of"  # in what is kept of an outcome: the instance and the question
 OWNED_AS = "evaluation"
@@ -106,6 +109,20 @@ class Store:
         packed = None if states is None else zlib.compress(_json(states).encode(), 6)
         with self._write():
             self._db.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)", (run, instance, question, facts, error, packed))
+
+    def spend(self, run: int, usage: Mapping[str, Usage]) -> None:
+        """Write what a run has asked of language models so far, by name, in the place of what was written before."""
+        rows = [(run, name, one.calls, one.tokens_in, one.tokens_out) for name, one in usage.items()]
+        with self._write():
+            self._db.execute(SPENT)
+            self._db.executemany("INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?, ?)", rows)
+
+    def spent(self, run: int) -> dict[str, Usage]:
+        """What a run has asked of language models so far, by name; nothing of one from before that was counted."""
+        if not self._all("SELECT name FROM sqlite_master WHERE name = 'spent'"):
+            return {}
+        found = self._all("SELECT model, calls, tokens_in, tokens_out FROM spent WHERE run = ?", (run,))
+        return {name: Usage(*counts) for name, *counts in found}
 
     def finished(self, run: int) -> set[tuple[str, str]]:
         """The (instance, question id) pairs that need not be run again: those without an error."""

@@ -16,8 +16,10 @@ from core.models.chat.replies import estimate_tokens, fewest_tokens
 from core.models.chat.saved_replies import SavedReplies, reply_key
 from core.models.chat.turns import Turn, in_turn, patiently
 from core.models.chat.writing import Writing
+from core.runtime.account import charge
 from core.runtime.meter import replied, spent
 from core.runtime.turn import away
+from core.types import Usage
 
 THOUGHTS = 4096  # tokens that a model which thinks may use for it, beside those of the reply, where its row does not say how many
 SPARE = 8  # tokens that a chat template may need more than was counted
@@ -142,6 +144,7 @@ class ChatClient(ABC):
         with spent("model"):
             self._write(request, writing, check)
         reply = replace(writing.ended(time.perf_counter() - start - writing.waited), waited=writing.waited)
+        charge(self.name, Usage(1, reply.tokens_in, reply.tokens_out))
         self.begun = self.begun if writing.begun is None else writing.begun
         if on_text and reply.text and not self.streams:
             on_text(reply.text)

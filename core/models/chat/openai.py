@@ -19,6 +19,8 @@ from core.models.chat.server import OpenAIServer, Passing
 from core.models.chat.whole_prompts import WholePrompts
 from core.models.chat.window import Window
 from core.models.chat.writing import Writing
+from core.runtime.account import charge
+from core.types import Usage
 
 ENLARGE = (
     "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: --max-model-len), or say in models.toml how "
@@ -198,6 +200,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
             if self.failure(error) is None:
                 raise
             return 0
+        charge(self.name, Usage(1, read, 1))
         return read
 
     def _ready(self) -> Any:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
+from core.runtime.account import accounts, charged_to
 from core.runtime.meter import current, going_on, spent
 
 LOOK = 0.1  # seconds between two looks at whether somebody cancelled
@@ -64,13 +65,13 @@ def patiently(work: Callable[[], T], check: Check | None) -> T:
     """
     if check is None:
         return work()
-    done, meter = threading.Event(), current()
+    done, meter, charged = threading.Event(), current(), accounts()
     values: list[T] = []
     faults: list[BaseException] = []
 
     def run() -> None:
         try:
-            with going_on(meter):
+            with going_on(meter), charged_to(*charged):
                 values.append(work())
         except BaseException as error:  # raised below, in the thread that waits
             faults.append(error)
