@@ -20,8 +20,8 @@ from core.types import Usage
 @dataclass(frozen=True)
 class Cost:
     """Of `chunks` chunks, `missing` have not been read by this extractor; that takes `usage`, and about `seconds` where the speed on this
-    computer is known, by replies of the model or by builds like it, and `money` where the model has a price. `later` are sentences on what cannot be told before the graph is
-    there."""
+    computer is known, by replies of the model or by builds like it, and `money` where the model has a price. `later` are sentences on
+    what cannot be told before the graph is there."""
 
     chunks: int
     missing: int
