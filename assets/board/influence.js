@@ -5,8 +5,16 @@ import { list } from "./words.js";
 
 // `influence` is what was measured, `measure` what can be: a label and its cost, or how far it is.
 export function influenceParts(influence, measure, act) {
-  const texts = list(influence?.texts).map(({ who, text }) => el("p", "influence", el("b", "", `${who}:`), " ", text));
+  const texts = list(influence?.texts).map(({ who, text, needed }) => el("p", "influence", el("b", "", `${who}:`), " ", text, ...list(needed).flatMap((one) => [" ", chip(one)])));
   return measure && act ? [...texts, measuring(measure, act)] : texts;
+}
+
+// An item that the answer needs: pointed at, it lights up in the pictures, as its row does.
+function chip({ key, name }) {
+  const node = button("needed-item", name, "", null);
+  node.title = "Show it in the pictures";
+  node.dataset.path = key;
+  return node;
 }
 
 function measuring({ running, text, share, label, cost, error }, act) {

@@ -9,19 +9,24 @@ from core.diagnosis.influence import gold_items, influence_text
 from core.diagnosis.prompt_items import item_at
 from core.diagnosis.wording import are
 from core.engine import Comparison, Lane
-from core.types import Influence, Path
+from core.errors import shorten
+from core.graph.texts import hit_titles
+from core.types import Influence, Path, Weight
 from pages.parts.board.text_hits import keyed
 
+Keys = Mapping[tuple[int, Path], str]  # of paths that are drawn, by their graph's object
+LONGEST, NAMED = 40, 6  # characters of a name, and how many items are named
 
-def influence_data(comparison: Comparison, lane: Lane, keys: Mapping[tuple[int, Path], str], model: str | None) -> dict[str, Any] | None:
-    """The `texts`, each with `who` answers, and by key the `items` of the answer that was measured last, that of the model; None where
-    nothing was measured. `keys` are those of the paths that are drawn."""
+
+def influence_data(comparison: Comparison, lane: Lane, keys: Keys, model: str | None) -> dict[str, Any] | None:
+    """The `texts`, each with `who` answers and the items `needed`, and by key the `items` of the answer that was measured last, that of the
+    model; None where nothing was measured. `keys` are those of the paths that are drawn."""
     if not lane.influences:
         return None
-    texts = [
-        {"who": (model or "Language model") if one.by_model else _reader(lane), "text": _text(comparison, lane, one)}
-        for one in lane.influences
-    ]
+    texts = []
+    for one in lane.influences:
+        who = (model or "Language model") if one.by_model else _reader(lane)
+        texts.append({"who": who, "text": _text(comparison, lane, one), "needed": _needed(lane, one, keys)})
     return {"texts": texts, "items": _items(lane, lane.influences[-1], keys)}
 
 
@@ -39,11 +44,27 @@ def _text(comparison: Comparison, lane: Lane, one: Influence) -> str:
     return f"{influence_text(one)} Of these {marked:,} {are(marked)} marked as evidence."
 
 
-def _items(lane: Lane, one: Influence, keys: Mapping[tuple[int, Path], str]) -> dict[str, dict[str, Any]]:
+def _needed(lane: Lane, one: Influence, keys: Keys) -> list[dict[str, str]]:
+    """The first items of the smallest set that are drawn: `key`, and a `name`, of a path its place."""
+    found = []
+    for weight in (one.weights[at] for at in one.smallest):
+        item = item_at(lane.state, one.by_model, weight.kind, weight.place)
+        path = weight.kind == "path"
+        name = f"path {weight.place + 1:,}" if path else shorten(hit_titles(lane.graph, weight.kind, [item])[0], LONGEST)
+        key = _key(lane, weight, item, keys)
+        found += [{"key": key, "name": name}] if key is not None else []
+    return found[:NAMED]
+
+
+def _items(lane: Lane, one: Influence, keys: Keys) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for at, weight in enumerate(one.weights):
-        item = item_at(lane.state, one.by_model, weight.kind, weight.place)
-        key = keys.get((id(lane.graph), item)) if weight.kind == "path" else keyed(lane.graph, weight.kind, item).key
+        key = _key(lane, weight, item_at(lane.state, one.by_model, weight.kind, weight.place), keys)
         if key is not None:
             found[key] = {"share": weight.influence, "changes": weight.changes, "needed": at in one.smallest}
     return found
+
+
+def _key(lane: Lane, weight: Weight, item: Any, keys: Keys) -> str | None:
+    """The key of an item in the board's data; None for a path that is not drawn."""
+    return keys.get((id(lane.graph), item)) if weight.kind == "path" else keyed(lane.graph, weight.kind, item).key

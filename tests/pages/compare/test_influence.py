@@ -83,7 +83,10 @@ def test_the_bars_are_those_of_the_items_that_are_drawn(on_screen):
     lane.influences = with_influence((), influence(lane, by_model=False))
     data = Board(on_screen.comparison).payload()["lanes"][0]
     assert set(data["influence"]["items"]) == {path["key"] for path in data["paths"]}
-    assert data["influence"]["texts"][0]["who"] == "Graph reader"
+    (text,) = data["influence"]["texts"]
+    needed = [at + 1 for at in lane.influences[0].smallest]
+    assert text["who"] == "Graph reader" and [one["name"] for one in text["needed"]] == [f"path {place}" for place in needed]
+    assert {one["key"] for one in text["needed"]} == {key for key, one in data["influence"]["items"].items() if one["needed"]}
 
 
 def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):

@@ -25,3 +25,7 @@ def test_what_the_graph_reader_rests_on_is_there_at_once_with_a_bar_at_each_path
         assert page.get_by_role("button", name="Measure what").count() == 0  # no language model answered
         text = bars.first.inner_text()
         assert text.split(" ")[0].isdecimal() and " %" in text
+        chip = said.locator(".needed-item").first
+        chip.click()
+        assert chip.get_attribute("aria-pressed") == "true"
+        assert page.locator(f".paths .row[data-path='{chip.get_attribute('data-path')}']").get_attribute("aria-pressed") == "true"
