@@ -31,12 +31,6 @@ def over_job() -> Job | None:
     return engine().trials.get(session.over_job) if session.over_job else None
 
 
-def at_work() -> bool:
-    """Whether that job waits or runs."""
-    job = over_job()
-    return job is not None and not job.ended
-
-
 def act(bench: Bench, comparison: Comparison | None) -> None:
     """Begin or cancel the run over more questions, where the browser asked for that; what stands in the way is `trouble`."""
     asked, bench.over = bench.over, ""

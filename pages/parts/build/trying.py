@@ -24,7 +24,7 @@ from pages.parts.build.change import change_data
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
 from pages.parts.build.outcomes import outcomes
-from pages.parts.build.over import act, at_work, over_data
+from pages.parts.build.over import act, over_data, over_job
 from pages.parts.build.trials import asked_text, price, say_trouble, trial_job, trials
 from pages.parts.compare.permalink import Link
 from pages.parts.methods.advice import advice_data, tried
@@ -54,34 +54,36 @@ def asking(bench: Bench) -> bool:
 
 
 def try_it(bench: Bench) -> None:
-    """Draw the line, what came of each of its steps, and the results below."""
+    """Draw the line, what came of each of its steps, and the results below; drawn anew as what runs comes further."""
     job = trial_job()
-    running = job is not None and not job.ended
-
     act(bench, job.comparison if job is not None else None)
+    version = _version()
+    _line(bench, job)
+    say_trouble()
+    if job is not None:
+        _lane(job, job.comparison.lanes[-1], bench)
+    if version is not None:
 
-    trying_more = at_work()
+        @st.fragment(run_every=0.4)
+        def follow() -> None:
+            """Draws nothing: in a fragment the line would be another one for the browser than outside of it, without focus."""
+            if _version() != version:
+                st.rerun()
 
-    @st.fragment(run_every=0.4 if running else 1.0 if trying_more else None)
-    def draw() -> None:  # in a fragment in any case: else the line would be another one for the browser
-        if bench.changed:
-            st.rerun()  # what is drawn above is of the line as well
-        _line(bench, job)
-        say_trouble()
-        if job is not None:
-            _lane(job, job.comparison.lanes[-1], bench)
-        if (running and job.ended) or (trying_more and not at_work()):
-            st.rerun()
+        follow()
 
-    bench.changed = False
-    draw()
+
+def _version() -> tuple[int | None, ...] | None:
+    """What changes as the runs come further; None where none is at work."""
+    found = tuple(None if one is None or one.ended else one.version for one in (trial_job(), over_job()))
+    return None if found == (None, None) else found
 
 
 def _line(bench: Bench, job: Job | None) -> None:
     """The line of bricks, with what came of them where they were run on the question that is shown, and what the last change did."""
 
     def take(message: dict[str, Any]) -> None:
-        bench.changed |= bench.hear(message, check_expression)
+        bench.hear(message, check_expression)
 
     waits = price(bench.line, job) if bench.line is not None else ""
     here = job is not None and _same_question()
