@@ -11,6 +11,7 @@ from core.builds.base import Made
 from core.builds.catalogue import Build
 from core.builds.run import context
 from core.builds.shipped import Unasked, Uncovered, ships
+from core.comparison.built import CHUNKS
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.corpus import Corpus, corpora, open_corpus
 from core.errors import BadInput
@@ -65,8 +66,8 @@ class Part:
         self.job.check()
 
     def tell(self, text: str, fraction: float | None = None) -> None:
-        """As that of the other, with the share that the part is of the whole."""
-        self.job.tell(text, None if fraction is None else self.first + fraction * (self.last - self.first))
+        """As that of the other, with the share that the part is of the whole; where none is known that at which the part begins."""
+        self.job.tell(text, self.first + (fraction or 0.0) * (self.last - self.first))
 
 
 @dataclass(eq=False)
@@ -94,13 +95,13 @@ class Advising:
         if advice.done and self._asked(advice) and self._figures(advice):
             return advice
         self._begun = self.clock() - advice.seconds
-        self._build(Part(job, 0.0, GRAPH_PART))
+        advice = replace(advice, graphs=self._build(Part(job, 0.0, GRAPH_PART)))
         if not self._asked(advice):
             advice = self._saved(self._with_questions(replace(advice, size=0, run=0, done=False), Part(job, GRAPH_PART, QUESTION_PART)))
         rest = Part(job, QUESTION_PART, 1.0)
         if not advice.size:
             advice = self._saved(replace(advice, size=self._size(advice, rest)))
-        work = begun(self.engine, self.store, self._plan(advice, advice.size))
+        work = begun(self.engine, self.store, self._plan(advice, advice.size), again=self.again and not advice.run)
         advice = self._saved(replace(advice, run=work.run, done=False))
         work(rest)
         said = answer(Summary(self.store.run(work.run), self.store.rows(work.run)), advice)
@@ -125,20 +126,26 @@ class Advising:
         except BadInput:
             return False
 
-    def _build(self, part: Part) -> None:
-        """Build the graphs that are not there. One that came with the texts asks no language model; where that does not fit, the next."""
+    def _build(self, part: Part) -> dict[str, bool]:
+        """The titles of the graphs, each built where it is not there, and whether a language model is in it. One that came with the texts
+        asks none; where that does not fit, the next best is taken."""
+        found = {}
         for number, kind in enumerate(kinds()):
             part.check()
             inner = Part(part, number / len(kinds()), (number + 1) / len(kinds()))
             try:
-                self._built(build_for(self.corpus, kind), inner)
+                one = self._built(build_for(self.corpus, kind), inner)
             except Uncovered:
-                self._built(build_for(self.corpus, kind, shipped=False), inner)
+                one = self._built(build_for(self.corpus, kind, shipped=False), inner)
+            if kind != CHUNKS:
+                found[one.title] = one.line.asks_chat
+        return found
 
-    def _built(self, one: Build, part: Part) -> None:
+    def _built(self, one: Build, part: Part) -> Build:
         if not status(self.corpus, one).current:
             models = Unasked(self.models) if ships(self.corpus, one) else self.models
             build(self.corpus, one, models, lambda text, share: part.tell(f"{one.title}: {text}", share), part.check)
+        return one
 
     def _with_questions(self, advice: Advice, part: Part) -> Advice:
         """The advice with its questions made and kept as a set of the corpus."""
@@ -166,11 +173,11 @@ class Advising:
         found = MadeQuestions({**found.questions, **named.questions}, {**found.left, **named.left})
         if not found.all():
             raise BadInput(f"No question could be made from these texts. {' '.join(left_out(found.left))}")
-        name = self._keep(found.all(), advice.by)
+        name = self._keep(found.all())
         left = {kind: dict(why) for kind, why in found.left.items()}
         return replace(advice, set=name, counts=found.counts(), left=left, notes=tuple(notes))
 
-    def _keep(self, questions: Sequence[Question], by: str) -> str:
+    def _keep(self, questions: Sequence[Question]) -> str:
         """The name of the set that the questions are kept as, in the place of the one made before. Raises BadInput where it is taken."""
         name = set_name(self.corpus.name)
         before = saved_advice(self.corpus)

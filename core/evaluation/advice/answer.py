@@ -24,7 +24,8 @@ ABOUT = {
     SHARED: "they give two names, which favours search by words and by names",
     BRIDGE: "they leave out the name that leads to the second passage, which favours graphs",
 }
-BY_NAMES = "A graph that a language model builds, and questions that people ask, may give another answer."
+PARSED = "A graph that a language model builds, and questions that people ask, may give another answer."
+ASKED = "Questions that people ask may give another answer."
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ class _Sides:
     ranks: Ranks
 
     def answer(self, advice: Advice) -> Answer:
-        caveats, made = (NOT_YOURS, BY_NAMES), tuple(_made(advice, self.ranks.n if self.ranks.values else 0))
+        caveats = (NOT_YOURS, ASKED if advice.graphs and all(advice.graphs.values()) else PARSED)
+        made = tuple(_made(advice, self.ranks.n if self.ranks.values else 0))
         if len(self.ranks.values) < len(PLAIN + GRAPHS) or self.ranks.n < FEW:
             asked = self.ranks.n if self.ranks.values else 0
             few = f"{asked:,} questions that all methods were asked are too few to say whether a graph is needed."
@@ -156,5 +158,7 @@ def _made(advice: Advice, asked: int) -> Iterator[str]:
         return
     counts = ", ".join(f"{count:,} {_words(kind, count)}" for kind, count in advice.counts.items() if count)
     yield f"{total:,} {'question was' if total == 1 else 'questions were'} made ({counts}), and {asked:,} asked of every method."
+    if advice.graphs:
+        yield f"The graphs: {'; '.join(advice.graphs)}."
     yield from advice.notes
     yield from left_out(advice.left)

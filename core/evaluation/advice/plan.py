@@ -59,6 +59,8 @@ class Estimate:
         else:
             asked = "Questions are made from names in the texts, and no language model is asked."
         asking = f"How many of up to {MOST_QUESTIONS} are asked is measured, so that all of it takes about {self.minutes:.0f} minutes."
+        if self.seconds is not None and self.seconds > self.minutes * 60:
+            asking = f"The graphs alone take longer than {self.minutes:.0f} minutes; then {LEAST} questions are asked."
         return f"{graphs} {asked} {asking}"
 
 

@@ -24,15 +24,17 @@ LONGEST_NAME = 34  # of a corpus, in the name of its set of made questions
 class Advice:
     """How far an answer is. `corpus` is the digest of the documents, `by` who writes the questions, `minutes` the time that it may take.
 
-    `set` is empty until the questions are made, `counts` says how many there are by kind, `left` how many candidates gave none, by kind
-    and reason. `size` is how many of them are asked, 0 until that is measured, `run` the number of the evaluation, and `seconds` what it
-    took so far. Once it is done, `headline` is the answer in a sentence.
+    `graphs` are the titles of the graphs that methods ran on, and whether a language model read or wrote for each. `set` is empty until
+    the questions are made, `counts` says how many there are by kind, `left` how many candidates gave none, by kind and reason. `size` is
+    how many of them are asked, 0 until that is measured, `run` the number of the evaluation, and `seconds` what it took so far. Once it
+    is done, `headline` is the answer in a sentence.
     """
 
     corpus: str
     by: str = BY_MODEL
     seed: int = 0
     minutes: float = 10.0
+    graphs: Mapping[str, bool] = field(default_factory=dict)
     set: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
     left: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

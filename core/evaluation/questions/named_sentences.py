@@ -7,8 +7,7 @@ documents, so that a name that the parser found once and overlooked elsewhere is
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,6 +19,7 @@ from core.corpus.sentences import sentences
 from core.graph.columns import Table
 
 NAMED = frozenset(TYPES.values()) - {"group", "language"}  # types of entities that are names; “English” and such are said of many things
+WORD, EMPTY = re.compile(r"\w+"), list[int]()
 EVERY = 200  # documents between two looks at whether somebody cancelled
 NEXT_CHUNKS = 3  # chunks in which the sentence after one is sought
 
@@ -95,18 +95,18 @@ class SentenceTable:
         """The rows of all sentences that hold a name as words of their own, in whatever case."""
         known = name.casefold()
         if known not in self._found:
-            whole, starts = self._whole
-            self._found[known] = frozenset(bisect_right(starts, at) - 1 for at in _places(whole, known))
+            rows = min((self._by_word.get(word, EMPTY) for word in WORD.findall(known)), key=len, default=EMPTY)  # of its rarest word
+            self._found[known] = frozenset(row for row in rows if spans_of(self.texts[row], name))
         return self._found[known]
 
     @cached_property
-    def _whole(self) -> tuple[str, list[int]]:
-        """All sentences in small letters, a line each, and where each begins."""
-        lines, starts, at = [text.casefold() for text in self.texts], list[int](), 0
-        for line in lines:
-            starts.append(at)
-            at += len(line) + 1
-        return "\n".join(lines), starts
+    def _by_word(self) -> dict[str, list[int]]:
+        """The rows of the sentences that hold each word, in small letters."""
+        found: dict[str, list[int]] = {}
+        for row, text in enumerate(self.texts):
+            for word in set(WORD.findall(text.casefold())):
+                found.setdefault(word, []).append(row)
+        return found
 
 
 def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
@@ -128,16 +128,32 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
 
 
 def spans_of(text: str, name: str) -> list[tuple[int, int]]:
-    """Where a text holds a name as words of their own, in whatever case."""
-    if not name or name.casefold() not in text.casefold():
-        return []
-    return [match.span() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)]
+    """Where a text holds a name as words of their own, in whatever case.
 
-
-def _places(whole: str, name: str) -> Iterator[int]:
-    at = whole.find(name)
+    >>> from core.evaluation.questions.named_sentences import spans_of
+    >>> spans_of("Oban, OBAN and Obanite", "oban")
+    [(0, 4), (6, 10)]
+    """
+    whole, wanted, found = _small(text), _small(name), list[tuple[int, int]]()
+    at = whole.find(wanted) if wanted else -1
     while at >= 0:
-        end = at + len(name)
-        if not (whole[at - 1 : at].isalnum() and name[0].isalnum()) and not (whole[end : end + 1].isalnum() and name[-1].isalnum()):
-            yield at
-        at = whole.find(name, end)
+        end = at + len(wanted)
+        if not (_goes_on(whole, at) or _goes_on(whole, end)):
+            found.append((at, end))
+        at = whole.find(wanted, end)
+    return found
+
+
+def _small(text: str) -> str:
+    """A text in small letters, of the same length; letters that have none of one letter stay."""
+    small = text.lower()
+    return small if len(small) == len(text) else "".join(one if len(one) == 1 else old for old, one in zip(text, map(str.lower, text)))
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Whether a word goes on from one side of a place to the other."""
+    return 0 < at < len(text) and _in_word(text[at - 1]) and _in_word(text[at])
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"

@@ -30,7 +30,10 @@ def no_questions(on: Source) -> None:
     with st.container(border=True):
         st.info(f"{plain(on.title)} has no questions yet, so there is nothing to score methods on.", icon=":material/quiz:")
         if on.documents:
-            st.write("Bring them with the documents on the page Texts, or let a language model write some.")
+            st.write(
+                "Bring them with the documents on the page Texts, have some made there (Do I need a graph at all?), or let a language "
+                "model write some."
+            )
             st.page_link("pages/texts.py", label="Add questions", icon=":material/library_add:", query_params={"corpus": on.name})
             return
         st.write("Add a file of questions (a CSV will do), or choose another graph on the left.")

@@ -33,7 +33,7 @@ def advice(corpus: Corpus) -> None:
     job, before = engine().evaluations.get(job_key(corpus.name)), saved_advice(corpus)
     at_work, current = job is not None and not job.ended, before is not None and before.corpus == corpus.digest
     answered = before is not None and before.done and current and not at_work
-    label = f"{TITLE} **{plain(before.headline)}**" if before is not None and answered else TITLE
+    label = f"{TITLE} **{plain(before.headline)}**" if before is not None and answered and before.headline else TITLE
     box = st.expander(label, job is not None, key=f"advice-{corpus.name}", icon=":material/balance:", on_change="rerun")
     if not at_work:
         begun_elsewhere(job_key(corpus.name))
@@ -123,7 +123,7 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
     if expected.error or expected.result is None:
         st.error(plain(expected.error or "Counting was cancelled."))
         return
-    st.caption(plain(expected.result.words()))
+    st.caption(plain(" ".join(["Other questions are drawn."] * done + [expected.result.words()])))
     words = "Go on" if begun else "Start" if done else "Find out"
     pressed = st.button(
         words,
@@ -132,7 +132,7 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
         icon=":material/play_arrow:",
         **held(barred(OWNED_AS, corpus.name) if corpus.own else ""),
     )
-    if pressed and said(lambda: start(engine(), store(), corpus, by=by, again=done)):
+    if pressed and said(lambda: start(engine(), store(), corpus, by=by, seed=before.seed + done if before is not None else 0)):
         st.rerun()
 
 

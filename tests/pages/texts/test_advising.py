@@ -60,7 +60,7 @@ def test_open_it_says_what_it_will_cost_and_begins_with_a_click(texts, monkeypat
     begun = []
     monkeypatch.setattr(advising, "start", lambda *given, **how: begun.append(how) or engine())
     at.button(key="advise-small").click().run()
-    assert begun == [{"by": BY_NAMES, "again": False}] and not at.exception
+    assert begun == [{"by": BY_NAMES, "seed": 0}] and not at.exception
 
 
 def test_a_finished_answer_is_in_the_title_and_what_it_rests_on_below(answered):

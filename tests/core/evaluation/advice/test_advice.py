@@ -61,6 +61,9 @@ def test_questions_are_made_saved_and_asked_of_all_methods(coast, bench):
     assert estimate(coast, engine.models).builds == ()
     found = answer(Summary(run, store.rows(advice.run)), advice)
     assert found.needed in (NO, PARTLY, YES) and "made questions, not yours" in found.caveats[0]
+    assert (
+        set(advice.graphs.values()) == {False} and len(advice.graphs) == 4 and found.made[1].startswith("The graphs: Knowledge graph with")
+    )
     assert found.made[0].endswith(f"and {advice.size:,} asked of every method.")
     again = Advising(engine, store, coast)
     again._build = None  # a finished answer does nothing
@@ -177,6 +180,13 @@ def test_what_was_made_and_left_out_is_said():
     made = answer(summary({}), ADVICE).made
     assert made[0] == "24 questions were made (12 gaps, 12 bridges), and 24 asked of every method."
     assert made[1] == "A note." and made[2] == "Of 3 candidates for gaps no question was made: it is cut (3)."
+
+
+def test_what_another_graph_may_give_is_said_where_no_language_model_read_for_one():
+    assert "A graph that a language model builds" in answer(summary({}), ADVICE).caveats[1]
+    read = replace(ADVICE, graphs={"Tree, by a language model": True})
+    assert answer(summary({}), read).caveats[1].startswith("Questions that people ask")
+    assert answer(summary({}), read).made[1] == "The graphs: Tree, by a language model."
 
 
 def test_a_recommendation_on_made_questions_says_so():
