@@ -53,21 +53,24 @@ MADE = "questions made from its texts"
 """How the title of a set of made questions ends."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Part:
-    """A listener whose work is a part of that of another, from one share of it to the next."""
+    """A listener whose work is a part of that of another, from one share of it to the next; `done` is the share of the part that was last
+    heard of."""
 
     job: Listener
     first: float
     last: float
+    done: float = 0.0
 
     def check(self) -> None:
         """As that of the other."""
         self.job.check()
 
     def tell(self, text: str, fraction: float | None = None) -> None:
-        """As that of the other, with the share that the part is of the whole; where none is known that at which the part begins."""
-        self.job.tell(text, self.first + (fraction or 0.0) * (self.last - self.first))
+        """As that of the other, with the share that the part is of the whole; where none is given, the one before."""
+        self.done = self.done if fraction is None else fraction
+        self.job.tell(text, self.first + self.done * (self.last - self.first))
 
 
 @dataclass(eq=False)
