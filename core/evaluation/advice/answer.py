@@ -63,7 +63,7 @@ class Answer:
 
 def answer(summary: Summary, advice: Advice) -> Answer:
     """The answer on the rows that are there."""
-    return _Sides(summary, Ranks(summary, METRIC)).answer(advice)
+    return _Sides(summary, Ranks(summary, summary.fitting(METRIC))).answer(advice)
 
 
 @dataclass(frozen=True, eq=False)
