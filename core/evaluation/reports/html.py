@@ -11,6 +11,7 @@ from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports import plots
 from core.evaluation.reports.by_budget import FIGURES, by_budget
 from core.evaluation.reports.export import shown
+from core.evaluation.reports.flow import flow
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.steps_table import worth_html
@@ -79,6 +80,7 @@ def report_html(summary: Summary) -> str:
         f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",
         f"<h2>Operators, mean a question</h2>{_operators(summary)}",
         _tests(summary),
+        _changed(summary),
         f"<h2>What each step is worth</h2><div class='card'>{bars}</div>" if (bars := worth_html(summary)) else "",
         _failures(summary),
         f"<h2>What the metrics mean</h2>{''.join(map(_meaning, names))}",
@@ -169,6 +171,20 @@ def _tests(summary: Summary) -> str:
     note = "Sign-flip permutation test on the questions that gave both a number; the last p is Holm's, over the pairs of a metric."
     head = ["Methods", "Metric", "Mean difference", "p", "p, corrected", "n"]
     return f"<h2>Paired tests</h2><p class='note'>{note} {untested}</p>{_table(head, rows, 2)}"
+
+
+def _changed(summary: Summary) -> str:
+    """Where questions end with the first method and with each other one; empty where nothing is known of what is right."""
+    names, parts = called(summary.run), []
+    for other in summary.instances[1:]:
+        if (found := flow(summary, summary.instances[0], other)) is not None:
+            rows = [
+                [escape(found.words(band.before)), escape(found.words(band.after)), band.kind, f"{len(band.questions):,}"]
+                for band in found.bands
+            ]
+            head = [*(f"With {_named(names[one])}" for one in (found.a, found.b)), "", f"Questions, n = {found.n:,}"]
+            parts.append(_table(head, rows, 3))
+    return f"<h2>What changed from one method to another</h2>{''.join(parts)}" if parts else ""
 
 
 def _failures(summary: Summary) -> str:

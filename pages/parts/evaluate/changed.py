@@ -54,7 +54,7 @@ def _between(results: Summary, names: dict[str, str]) -> tuple[str, str]:
     taken = advice.take if advice is not None and advice.take != results.instances[0] else ""
     options = list(names)
     with st.container(horizontal=True):
-        chosen = {"format_func": names.__getitem__, "width": 340, "persist_state": "session"}
+        chosen = {"format_func": names.__getitem__, "width": 420, "persist_state": "session"}
         a = st.selectbox("From", options, 0, key=f"flow_from_{results.run.id}", **chosen)
         b = st.selectbox("To", options, options.index(taken) if taken else 1, key=f"flow_to_{results.run.id}", **chosen)
     return a, b

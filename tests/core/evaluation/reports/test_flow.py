@@ -9,6 +9,7 @@ import pytest
 from core.evaluation.metrics.outcome import Answered, Outcome, Ranked
 from core.evaluation.metrics.passages import Passages
 from core.evaluation.reports.flow import PASSAGES, READER, Band, Flow, flow, laid_out, measure
+from core.evaluation.reports.html import report_html
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import StoredRow
 from core.types import Question
@@ -123,3 +124,11 @@ def test_bands_fill_the_stages_of_both_sides_and_labels_are_a_row_from_one_anoth
             assert all(one[1] == pytest.approx(two[0]) for one, two in zip(edges, edges[1:]))
     heights = sorted(band["at"] for band in drawn["bands"] if band["label"])
     assert all(b - a >= 22 - 1e-9 for a, b in zip(heights, heights[1:])) and heights[-1] <= drawn["height"]
+
+
+def test_the_report_lists_where_questions_end_with_two_methods():
+    summary = summed(a=on_triples("right", "paths"), b=on_triples("paths", "right"))
+    html = report_html(summary)
+    assert "<h2>What changed from one method to another</h2>" in html and "With A</th>" in html and "Questions, n = 2</th>" in html
+    assert "<td class=words>right</td><td class=words>not on a path</td><td class=words>lost</td><td>1</td>" in html
+    assert "<h2>What changed" not in report_html(summed(a=[Outcome(0)], b=[Outcome(0)]))
