@@ -20,6 +20,7 @@ from core.cases import cases, ratings, whole
 from core.cli import OK, main
 from core.corpus import open_corpus
 from core.datasets import dataset_of, open_graph
+from core.evaluation.metrics.catalogue import metric
 from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import catalogue
@@ -64,12 +65,26 @@ def test_cases_open_as_they_were(earlier):
 
 def test_evaluations_open_as_they_were(earlier):
     store = Store(evaluations_file())
-    found = {str(run.id): plain(summary_dict(Summary(run, store.rows(run.id)))) for run in store.runs()}
-    assert found.keys() == earlier["evaluations"].keys()
+    summaries = {str(run.id): Summary(run, store.rows(run.id)) for run in store.runs()}
+    assert summaries.keys() == earlier["evaluations"].keys()
     for key, expected in earlier["evaluations"].items():
+        found = plain(summary_dict(summaries[key]))
         for convention in expected["conventions"].values():
             convention.pop("convention")  # a sentence of the metric's, which is not saved and may be said better
-        assert not differences(expected, found[key])
+        for one in (expected, found):
+            _without_cut_passages(one, summaries[key])
+        assert not differences(expected, found)
+
+
+def _without_cut_passages(one: dict[str, Any], summary: Summary) -> None:
+    """Leave out figures of the first k passages: that version gave them of lines that hand on fewer as well."""
+    cut = lambda name: "@" in name and metric(name).over_passages
+    one["paired"] = [test for test in one["paired"] if not cut(test["metric"])]
+    one["fronts"] = [front for front in one["fronts"] if not cut(front["quality"])]
+    for instance, figures in one["instances"].items():
+        for table in (figures["metrics"], figures["metrics_with_context"], *figures["by_hops"].values()):
+            for name in [name for name in table if summary.lacks(instance, name)]:
+                del table[name]
 
 
 def test_graphs_question_sets_and_builds_are_used_as_they_are(earlier, capsys):

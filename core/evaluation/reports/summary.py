@@ -65,7 +65,7 @@ class Summary:
     @cached_property
     def reported(self) -> tuple[str, ...]:
         """The metrics to choose from, those of `defaults` among them."""
-        return tuple(dict.fromkeys(map(self.fitting, REPORTED)))
+        return tuple(dict.fromkeys(chosen for name in REPORTED for chosen in (self.fitting(name), name)))
 
     @cached_property
     def handed_on(self) -> dict[str, int]:
