@@ -7,7 +7,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,10 +86,11 @@ class Store:
 
     def begin(self, spec: dict[str, Any], drawn: Sequence[Drawn], again: bool = False) -> Run:
         """The newest run of that spec, taken up where it stopped, or a new one where there is none, it is another person's and not
-        finished, or `again` is asked for."""
+        finished, or `again` is asked for. Lines that are called otherwise by now, as after a row like them was added, are the same."""
         known = key(spec)
         with self._write():
-            found = self._db.execute("SELECT max(id) FROM runs WHERE key = ?", (known,)).fetchone()[0]
+            same = self._db.execute("SELECT max(id) FROM runs WHERE key = ?", (known,)).fetchone()[0]
+            found: Any = same or self._renamed(spec)
             if found is None or again or self._anothers(found):
                 values = (known, _marked(spec), time.time(), RUNNING)
                 found = self._db.execute("INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values).lastrowid
@@ -181,6 +182,15 @@ class Store:
             self._db.execute("DELETE FROM runs WHERE id = ?", (run,))
             forget_owner(OWNED_AS, str(run))
 
+    def _renamed(self, spec: dict[str, Any]) -> int | None:
+        """The newest run that differs from this spec in what its instances are called alone; one that cannot be read is none."""
+        wanted = _unnamed(json.loads(_json(spec)))
+        for run, text in self._db.execute("SELECT id, spec FROM runs ORDER BY id DESC").fetchall():
+            with suppress(ValueError, KeyError, TypeError):
+                if _unnamed(_read(text)) == wanted:
+                    return run
+        return None
+
     def _anothers(self, run: int) -> bool:
         """Whether a run is another person's, and something is left to do that would change it."""
         known = self.run(run)
@@ -213,6 +223,11 @@ class Store:
 def evaluations_file() -> Path:
     """The person's evaluations."""
     return home() / "evaluations.sqlite"
+
+
+def _unnamed(spec: dict[str, Any]) -> dict[str, Any]:
+    """A spec without what its instances are called."""
+    return {**spec, "instances": [{key: one[key] for key in one if key not in ("name", "title")} for one in spec["instances"]]}
 
 
 def _json(value: Any) -> str:

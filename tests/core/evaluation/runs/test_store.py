@@ -71,6 +71,8 @@ def test_the_same_spec_is_taken_up_again_unless_asked_otherwise(file):
     first = store.begin(SPEC, DRAWN)
     assert store.begin(SPEC, DRAWN).id == first.id
     assert store.begin(SPEC | {"seed": 1}, DRAWN).id != first.id
+    renamed = SPEC | {"instances": [{"id": "a", "name": "A, as it is called by now"}, {"id": "b", "name": "B"}]}
+    assert store.begin(renamed, DRAWN).id == first.id
     again = store.begin(SPEC, DRAWN, again=True)
     assert again.id != first.id and store.begin(SPEC, DRAWN).id == again.id
     assert [run.id for run in store.runs()][0] == again.id
