@@ -39,6 +39,13 @@ def add(commands) -> None:
     build.add_argument(
         "--drop-relations", metavar="PATTERN,...", default="", help="leave out relations by prefix (common.*), keyword (*sameAs*) or name"
     )
+    build.add_argument(
+        "--language",
+        metavar="TAG",
+        default="",
+        help="of RDF: the language of the labels that things are called by (default: en); none: no labels",
+    )
+    build.add_argument("--labels", metavar="FILE", help="of RDF: another file that has labels, such as Wikidata's")
     build.set_defaults(run=run)
 
 
@@ -50,7 +57,15 @@ def run(options) -> int:
     drop = tuple(pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip())
     columns = columns_of(options.columns) if options.columns else None
     source = TripleFile(
-        Path(options.triples), options.format, columns, drop=drop, skips=options.skip_bad, numbered=options.integers, memory=memory
+        Path(options.triples),
+        options.format,
+        columns,
+        drop=drop,
+        skips=options.skip_bad,
+        numbered=options.integers,
+        memory=memory,
+        language=options.language,
+        labels=Path(options.labels) if options.labels else None,
     )
     with bar("Reading triples") as advanced:
         name = options.name or Path(options.out).resolve().name

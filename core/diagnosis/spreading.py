@@ -15,7 +15,7 @@ from core.operators.texts.pagerank import PageRankNodes, restarts
 from core.types import State
 
 STEPS = (0, 1, 2, 3, 5, 8)  # after which a moment is shown, before the one where it has settled
-MAX_EDGES = 2_000_000  # of a graph whose steps are computed one by one; larger ones are not
+MAX_EDGES, MAX_READ = 2_000_000, 20_000  # of a graph whose steps are computed one by one, and of one that is read from a database for it
 SHOWN_NODES = 80  # of largest mass, at each moment
 ENOUGH = 200  # steps after which what is left counts as settled: 0.9 ** 200 is below 1e-9
 
@@ -65,7 +65,7 @@ class _Step:
 
     def __init__(self, problem: Problem, origin: np.ndarray):
         graph, weigh = problem.graph, problem.weights
-        heads, tails = np.asarray(graph.heads), np.asarray(graph.tails)
+        heads, _, tails = graph.triples(np.arange(graph.n_edges))
         out, back = problem.direction in ("out", "both"), problem.direction in ("in", "both")
         self._from = np.concatenate([heads] * out + [tails] * back)
         self._to = np.concatenate([tails] * out + [heads] * back)
@@ -82,7 +82,7 @@ class _Step:
 
 def _problem(graph, operator: PersonalizedPageRank | PageRankNodes, before: State) -> Problem | None:
     """What the operator solves; None where it has nothing to start from or the graph is too large to walk step by step."""
-    if not graph.at_hand or graph.n_edges > MAX_EDGES:
+    if graph.n_edges > (MAX_EDGES if graph.at_hand else MAX_READ):
         return None
     if isinstance(operator, PersonalizedPageRank):
         return pose(graph, before.seeds, 0, operator.damping, graph.resolve(operator.direction)) if before.seeds else None

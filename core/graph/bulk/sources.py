@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from core.errors import BadInput, shorten
 from core.graph.readers.formats import format_named, format_of
 from core.graph.readers.naming import Namer
 from core.graph.readers.ntriples import candidates, term_of
+from core.graph.readers.rdf import named_by_labels
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import TripleSource
 from core.graph.readers.triple_file import TripleFile, dropping
@@ -58,6 +60,8 @@ class TextSource:
     most: int | None = None
     memory: int | None = None  # bytes that the build may take
     keep: bool = True  # whether what a stopped build has done is kept
+    language: str = ""  # of labels of RDF
+    labels: FilePath | None = None  # another file that has some
     _namer: Namer = field(default_factory=Namer, init=False, repr=False)
     _called: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
@@ -68,7 +72,18 @@ class TextSource:
         except OSError as error:
             raise BadInput(f"There is no file {self.path}." if error.errno == 2 else f"{self.path} cannot be read: {error}.") from None
         columns = list(self.columns) if self.columns else None
-        return [str(self.path), stat.st_size, stat.st_mtime_ns, self.form, columns, list(self.drop), self.numbered, self.tally.skips]
+        return [
+            str(self.path),
+            stat.st_size,
+            stat.st_mtime_ns,
+            self.form,
+            columns,
+            list(self.drop),
+            self.numbered,
+            self.tally.skips,
+            self.language,
+            str(self.labels or ""),
+        ]
 
     def text_bytes(self) -> int:
         """About how many bytes of text there are."""
@@ -76,13 +91,18 @@ class TextSource:
 
     def blocks(self, place: Place, size: int, tell: Callable[[float], None]) -> Iterator[Block]:
         """Blocks of triples from a place on."""
-        source = TripleSource(self.path, self.form, self.columns, tell, self.most, self.tally)
+        source = TripleSource(self.path, self.form, self.columns, tell, self.most, self.tally, 0, self.language, self.labels)
         return format_named(self.form).blocks(source, place, size)
 
     @property
     def of_terms(self) -> bool:
         """Whether names are those that terms of RDF are given."""
-        return not self.numbered and format_named(self.form).terms
+        return not self.numbered and format_named(self.form).terms and not self._labelled
+
+    @cached_property
+    def _labelled(self) -> bool:
+        """Whether things of an RDF file are called by labels, which are read with the triples."""
+        return named_by_labels(TripleSource(self.path, self.form, most=self.most, language=self.language, labels=self.labels))
 
     def called(self, relation: str) -> str:
         """The name of a relation as it is written; asked in the order in which they appear."""
@@ -128,6 +148,8 @@ def source_of(file: TripleFile) -> TextSource | None:
     if file.numbered and file.drop:
         raise BadInput("Relations that are numbers have no names by which to leave them out.")
     file.tally.skips = file.skips
-    source = TextSource(file.path, form, file.columns, file.drop, file.numbered, file.tally, file.most, file.memory, file.keep)
+    source = TextSource(
+        file.path, form, file.columns, file.drop, file.numbered, file.tally, file.most, file.memory, file.keep, file.language, file.labels
+    )
     bounded = file.memory or file.skips or file.numbered or (file.drop and one.terms)
     return source if bounded or (file.path.exists() and source.text_bytes() > SMALL) else None

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput, nearest
-from core.graph.readers import delimited, graphml, json_graphs, ntriples
+from core.graph.readers import delimited, graphml, json_graphs, rdf
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import PACKED
@@ -53,6 +53,8 @@ def _delimited_blocks(source: TripleSource, place: Place, size: int) -> Iterator
 def _term_blocks(source: TripleSource, place: Place, size: int) -> Iterator[Block]:
     from core.graph.readers.terms import TermBlocks
 
+    if rdf.named_by_labels(source):
+        return triples_in_blocks(rdf.read, source, place, size)
     return TermBlocks(source, size).read(place)
 
 
@@ -86,7 +88,13 @@ FORMATS: dict[str, Format] = {
     "tab": _columns("Tab-separated text", ".tsv", ".tab"),
     "bar": _columns("Text separated by “|”"),
     "comma": _columns("Comma-separated text", ".csv"),
-    "ntriples": Format("N-Triples", (".nt",), ntriples.read, _term_blocks, terms=True),
+    "ntriples": Format("N-Triples", (".nt",), rdf.read, _term_blocks, terms=True),
+    "turtle": Format("Turtle", (".ttl",), rdf.read),
+    "nquads": Format("N-Quads", (".nq",), rdf.read),
+    "trig": Format("TriG", (".trig",), rdf.read),
+    "rdfxml": Format("RDF/XML", (".rdf", ".owl"), rdf.read),
+    "jsonld": Format("JSON-LD", (".jsonld",), rdf.read),
+    "n3": Format("N3", (".n3",), rdf.read),
     "graphml": Format("GraphML", (".graphml",), graphml.read),
     "rows": Format("Question rows with a graph each (JSON)", (".json", ".jsonl"), json_graphs.read),
 }

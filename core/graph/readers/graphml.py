@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 NODE_LABELS = ("label", "name", "title")  # attributes that may call a node, the first that is there
-EDGE_LABELS = ("relation", "label", "predicate", "type", "name")
+EDGE_LABELS = ("relation", "edge label", "label", "predicate", "interaction", "shared interaction", "type", "keywords", "name")
+DRAWN = {"NodeLabel": "label", "EdgeLabel": "label"}  # yEd's elements within data, by the attribute whose place they take
+SAID = 12  # attributes that a note names, at most
 NO_RELATION = "connected_to"  # the relation of an edge that names none
 DEEPEST = 64  # elements within elements
 LONGEST = 1 << 20  # bytes of a name, an attribute, a text or a comment; the parser takes the square of their length
@@ -25,9 +28,11 @@ PARSING = dict(resolve_entities=False, load_dtd=False, no_network=True, huge_tre
 def read(source: TripleSource) -> Iterator[Triple]:
     """The edges of a GraphML file, in its order, as (source, relation, target).
 
-    A node is called by its attribute label, name or title, else by its id; nodes that share a label are told apart by
-    their ids, `Paris (n7)`. An edge's relation is its attribute relation, label, predicate, type or name, else
-    `connected_to`. An undirected edge is read from source to target. Attribute names count, case aside; defaults of keys
+    A node is called by its attribute label, name or title, else by its id, without quotation marks around it (nano-graphrag); nodes that
+    share a label are told apart by their ids, `Paris (n7)`. An edge's relation is its attribute relation, edge label (Gephi), label,
+    predicate, interaction (Cytoscape), type, keywords (LightRAG) or name, else `connected_to`; labels are also taken from yEd's
+    drawings, and from where Neo4j's APOC writes them. The tally says what was taken how, and which attributes were not read. An
+    undirected edge is read from source to target. Attribute names count, case aside; defaults of keys
     hold. Entities are not expanded: a file that declares some is refused. All nodes and edges are held in memory until the file has
     ended. Raises BadInput, naming file and line, for what is not GraphML, an edge to an unknown node, and hyperedges.
     """
@@ -74,6 +79,8 @@ class _Found:
     defaults: dict[tuple[str, str], str] = field(default_factory=dict)  # (node | edge, attribute name) -> value
     data: list[dict[str, str]] = field(default_factory=list)  # of the nodes and edges we are in: attribute name -> value
     depth: int = 0
+    labels: dict[str, Counter[str]] = field(default_factory=lambda: {"node": Counter(), "edge": Counter()})  # how often each was taken
+    seen: dict[str, Counter[str]] = field(default_factory=lambda: {"node": Counter(), "edge": Counter()})  # how often each was there
 
     def start(self, element: _Element) -> None:
         """Takes an element's attributes; refuses what is not read, before more of it is taken in."""
@@ -89,7 +96,8 @@ class _Found:
             id = element.get("id", "")
             self.keys[id] = (element.get("attr.name") or id).casefold()
         elif name in ("node", "edge"):
-            self.data.append({})
+            label = element.get("label", "").strip() if name == "edge" else ""
+            self.data.append({"label": label} if label else {})
 
     def end(self, element: _Element) -> None:
         """Takes what an element holds, then drops it and what stands before it."""
@@ -98,6 +106,8 @@ class _Found:
         if name == "data" and self.data and text:
             key = element.get("key", "")
             self.data[-1][self.keys.get(key, key.casefold())] = text
+        elif name in DRAWN and self.data and text:
+            self.data[-1].setdefault(DRAWN[name], text)
         elif name == "default" and text:
             self._default(element.getparent(), text)
         elif name == "node":
@@ -132,7 +142,26 @@ class _Found:
 
     def _label(self, of: str, names: tuple[str, ...], data: dict[str, str]) -> str:
         """The first of the named attributes that the data or the defaults of keys give, empty where none does."""
-        return next((value for name in names if (value := data.get(name) or self.defaults.get((of, name)))), "")
+        self.seen[of].update(data.keys())
+        for name in names:
+            value = data.get(name) or self.defaults.get((of, name))
+            if value:
+                self.labels[of][name] += 1
+                return value
+        return ""
+
+    def sentences(self) -> Iterator[str]:
+        """What was taken how, and what was not read."""
+        called = {of: " or ".join(f"“{name}”" for name, _ in taken.most_common()) for of, taken in self.labels.items()}
+        if self.edges:
+            nodes, relations = called["node"] or "their ids", called["edge"] or f"no attribute: each is “{NO_RELATION}”"
+            yield f"Entities are called by {nodes}, relations by {relations}."
+        unread = {of: [name for name, _ in self.seen[of].most_common() if name not in self.labels[of]] for of in self.seen}
+        parts = [f"of {of}s {', '.join(names[:SAID])}{' …' * (len(names) > SAID)}" for of, names in unread.items() if names]
+        if parts:
+            yield f"Attributes that are not read: {'; '.join(parts)}."
+        if self.edges and not self.labels["edge"] and unread["edge"]:
+            yield "No edge says its relation, so all relations are the same: methods that go by relations have nothing to go by."
 
     def _attribute(self, element: _Element, name: str) -> str:
         value = element.get(name)
@@ -150,8 +179,14 @@ def _name(element: _Element) -> str:
 
 
 def _triples(source: TripleSource, found: _Found) -> Iterator[Triple]:
+    for sentence in found.sentences():
+        source.tally.note(sentence)
     namer = Namer()
-    names = {id: namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)")) for id, label in found.nodes.items()}
+    bare = lambda name: name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
+    names = {
+        id: namer.name(id, (bare(label), f"{bare(label)} ({id})") if label else (bare(id), f"{bare(id)} (id)", id))
+        for id, label in found.nodes.items()
+    }
     for head, relation, tail, source.line in found.edges:
         unknown = next((end for end in (head, tail) if end not in names), None)
         if unknown is None:

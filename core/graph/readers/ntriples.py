@@ -1,15 +1,17 @@
-"""Triples of N-Triples files, with IRIs shortened to readable names. Parsed by pyoxigraph."""
+"""Terms of N-Triples, and readable names for them: IRIs by their ends, literals by their texts. Parsed by pyoxigraph.
+
+An IRI is called by what follows its last `#` or `/` (percent escapes decoded), a literal by its text, a blank node by its label (`_:b0`).
+Where two different terms would bear the same name, the first keeps it and the others are told apart: an IRI by itself in brackets,
+`Paris (http://example.org/b/Paris)`, a literal by its language or type, `Paris (@fr)`. Relations are named apart from nodes.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from urllib.parse import unquote
 
 from core.errors import BadInput
-from core.graph.readers.naming import Namer
-from core.graph.readers.source import Triple, TripleSource
 from core.io.files import LONGEST_LINE, Unpacked, size_text
 
 STRING = "http://www.w3.org/2001/XMLSchema#string"
@@ -17,26 +19,6 @@ PLACE = re.compile(r"^Parser error (?:at|between) .*?: ")
 ABOUT_TRIPLES = "Triples about triples (RDF-star) are not read; leave them out of the file."
 REMEMBERED = 1 << 16  # names of terms kept ready, as heads and relations repeat
 BOM = b"\xef\xbb\xbf"
-
-
-def read(source: TripleSource) -> Iterator[Triple]:
-    """The triples of an N-Triples file, in its order.
-
-    An IRI is called by what follows its last `#` or `/` (percent escapes decoded), a literal by its text, a blank node by
-    its label (`_:b0`). Where two different terms would bear the same name, the first keeps it and the others are told
-    apart: an IRI by itself in brackets, `Paris (http://example.org/b/Paris)`, a literal by its language or type, `Paris
-    (@fr)`. Relations are named apart from nodes. Raises BadInput, naming file and line, for what is not N-Triples.
-    """
-    from pyoxigraph import RdfFormat, parse
-
-    terms = _Terms()
-    with source.opened() as unpacked:
-        try:
-            text = _Lines(unpacked)
-            for statement in parse(text, format=RdfFormat.N_TRIPLES):  # type: ignore[arg-type]  # it only asks for `read`
-                yield terms.node(statement.subject), terms.relation(statement.predicate), terms.node(statement.object)
-        except SyntaxError as error:
-            raise fault_of(source.name, error.lineno, error) from None
 
 
 def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
@@ -77,15 +59,6 @@ def candidates(term) -> tuple[str, ...]:
     raise BadInput(ABOUT_TRIPLES)
 
 
-class _Terms:
-    """The names of the terms of one file."""
-
-    def __init__(self) -> None:
-        nodes, relations = Namer(), Namer()
-        self.node = lru_cache(REMEMBERED)(lambda term: nodes.name(str(term), candidates(term)))
-        self.relation = lru_cache(REMEMBERED)(lambda term: relations.name(str(term), candidates(term)))
-
-
 def _literal_names(term) -> tuple[str, ...]:
     """What a literal may be called: its text, its text with language or type, and as it is written in the file."""
     suffix = f"@{term.language}" if term.language else "" if term.datatype.value == STRING else local_name(term.datatype.value)
@@ -104,7 +77,7 @@ def local_name(iri: str) -> str:
     return found if found.strip() else iri
 
 
-class _Lines:
+class checked_lines:
     """A file's bytes without the mark that some editors put first. Reading raises BadInput for a line that is too long."""
 
     def __init__(self, source: Unpacked):

@@ -14,6 +14,7 @@ class Tally:
     skips: bool = False  # whether bad lines may be left out
     bad: dict[str, list] = field(default_factory=dict)  # reason -> [count, first line numbers]
     dropped: dict[str, int] = field(default_factory=dict)  # pattern -> triples
+    notes: list[str] = field(default_factory=list)  # sentences on what was taken how, and what was not read
 
     def skip(self, why: str, line: int) -> bool:
         """Whether a bad line may be left out; if so it is counted."""
@@ -28,18 +29,23 @@ class Tally:
         """Counts triples whose relation a pattern leaves out."""
         self.dropped[pattern] = self.dropped.get(pattern, 0) + triples
 
+    def note(self, sentence: str) -> None:
+        """Keeps a sentence on how the file was read, once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
     def state(self) -> dict:
         """What was counted, as JSON holds it."""
-        return {"bad": self.bad, "dropped": self.dropped}
+        return {"bad": self.bad, "dropped": self.dropped, "notes": self.notes}
 
     def restore(self, state: dict) -> None:
         """Takes up counts that `state` told."""
         self.bad = {why: [count, list(lines)] for why, (count, lines) in state["bad"].items()}
-        self.dropped = dict(state["dropped"])
+        self.dropped, self.notes = dict(state["dropped"]), list(state.get("notes", ()))
 
     def sentences(self) -> list[str]:
         """The counts as sentences."""
-        found = []
+        found = list(self.notes)
         for why, (count, lines) in self.bad.items():
             several, numbers = "s" * (count != 1), ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines))
             found.append(f"{count:,} line{several} left out, {why}: line{several} {numbers}")

@@ -20,7 +20,8 @@ class TripleSource:
 
     `format` is a name in the table of formats, or `auto` for delimited text. `columns` are those of head, relation and tail, from 1, where
     they were chosen. `progress` hears the share of bytes read; `most` bounds the bytes of text after unpacking. `tally` says whether bad
-    lines may be left out, and counts them.
+    lines may be left out, and counts them. Of RDF, `language` is that of the labels that things are called by, “none” for no labels, and
+    `labels` another file that has some.
     """
 
     path: FilePath
@@ -30,6 +31,8 @@ class TripleSource:
     most: int | None = None
     tally: Tally = field(default_factory=Tally)
     line: int = 0
+    language: str = ""
+    labels: FilePath | None = None
 
     @property
     def name(self) -> str:

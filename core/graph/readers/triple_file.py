@@ -11,6 +11,7 @@ from pathlib import Path as FilePath
 
 from core.errors import BadInput, shorten
 from core.graph.readers.formats import AUTO, format_named, format_of
+from core.graph.readers.rdf import check_language
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import Triple, TripleSource
 
@@ -25,7 +26,8 @@ class TripleFile:
     Triples whose relation fits a pattern of `drop` (`common.*`, `*sameAs*`) are left out; with `skips`, so are bad lines; `tally` says how
     many. With `numbered`, nodes and relations are numbers, kept as they stand, and no names are stored. Where `memory` is given, in
     bytes, a graph is built of the file within about as many, however small it is; what a stopped build has done is kept for the next one
-    unless `keep` is off.
+    unless `keep` is off. Of RDF, things are called by their labels in `language`, from this file and a file of `labels`; of “none” by
+    their identifiers.
     """
 
     path: FilePath
@@ -37,12 +39,16 @@ class TripleFile:
     numbered: bool = False
     memory: int | None = None
     keep: bool = True
+    language: str = ""
+    labels: FilePath | None = None
     tally: Tally = field(default_factory=Tally, compare=False)
 
     def read(self, progress: Tell | None = None) -> Iterator[Triple]:
         """Its triples, in its order."""
         pattern_of = lru_cache(None)(lambda relation: dropping(relation, self.drop))
-        for triple in read_triples(self.path, progress, self.format, self.columns, self.most):
+        source = TripleSource(self.path, self.format, self.columns, progress, self.most, Tally(), 0, self.language, self.labels)
+        source.tally.notes = self.tally.notes
+        for triple in _triples(source):
             if pattern := self.drop and pattern_of(triple[1]):
                 self.tally.drop(pattern, 1)
             else:
@@ -70,9 +76,15 @@ def read_triples(
     >>> list(read_triples(file))
     [('Inception', 'directed_by', 'Christopher Nolan')]
     """
-    source = TripleSource(FilePath(path), format_of(FilePath(path), format), columns, progress, most)
+    yield from _triples(TripleSource(FilePath(path), format, columns, progress, most))
+
+
+def _triples(source: TripleSource) -> Iterator[Triple]:
+    """The triples of a source whose format is looked up first."""
+    source.format = format_of(source.path, source.format)
     one = format_named(source.format)
-    if columns and not one.delimited:
+    check_language(source.language)
+    if source.columns and not one.delimited:
         raise BadInput(f"Columns can be chosen in delimited text only; {source.name} is read as {one.title}.")
     found = False
     for triple in one.read(source):

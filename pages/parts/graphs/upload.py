@@ -40,7 +40,9 @@ def add_graph() -> None:
     file = st.file_uploader("File of triples", type=_types(), key="upload", label_visibility="collapsed")
     if file is not None:
         format, columns = _reading()
-        rows = _look(file, format, columns)
+        rows, notes = _look(file, format, columns)
+        for note in notes:
+            st.info(plain(note), icon=":material/info:")
         if rows:
             _form(file, rows, format, columns)
     job = engine().jobs.get(session.upload_job)
@@ -76,19 +78,20 @@ def _types() -> list[str]:
     return [suffix.removeprefix(".") for suffix in known]
 
 
-def _look(file, format: str, columns: str) -> list[tuple[str, str, str]]:
-    """The first triples of the file; an error names the line. Looked at once, until the file or its reading changes."""
+def _look(file, format: str, columns: str) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """The first triples of the file, and sentences on how it is read; an error names the line. Looked at once, until the file or its
+    reading changes."""
 
-    def work(job: Job) -> list[tuple[str, str, str]]:
+    def work(job: Job) -> tuple[list[tuple[str, str, str]], list[str]]:
         with tempfile.TemporaryDirectory() as folder:
             source = _source(saved_upload(file, Path(folder)), format, columns)
-            return list(islice(source.read(reading(job)), LOOKED_AT))
+            return list(islice(source.read(reading(job)), LOOKED_AT)), source.tally.sentences()
 
     job = looked_at("upload_looked", (file.file_id, format, columns), work)
     if job.error:
         st.error(plain(job.error))
         st.caption("Correct the file, or how it is read, and choose it again.")
-    return job.result or []
+    return job.result or ([], [])
 
 
 def _source(path: Path, format: str, columns: str) -> TripleFile:
@@ -141,11 +144,11 @@ def _start(file, name: str, way: str, format: str, columns: str) -> None:
     folder = temporary_folder()
     source = _source(saved_upload(file, folder), format, columns)
 
-    def work(job: Job) -> str:
+    def work(job: Job) -> tuple[str, list[str]]:
         try:
             keep_graph(source, name, way, job.tell, job.check)
             engine().forget(name)
-            return name
+            return name, source.tally.sentences()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -157,8 +160,11 @@ def _watch(job: Job) -> None:
     if not job.ended:
         _progress(job)
     elif job.status == DONE:
-        st.success(f"The graph {plain(job.result)} is ready.", icon=":material/check_circle:")
-        st.button("Open it", key="upload_open", on_click=_open, args=(job.result,))
+        name, notes = job.result
+        st.success(f"The graph {plain(name)} is ready.", icon=":material/check_circle:")
+        for note in notes:
+            st.caption(plain(note))
+        st.button("Open it", key="upload_open", on_click=_open, args=(name,))
     elif job.error:
         st.error(plain(job.error))
         st.caption("Nothing was kept of it. Correct the file and choose it again.")

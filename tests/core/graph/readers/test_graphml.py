@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import BadInput
-from core.graph.readers.triple_file import read_triples
+from core.graph.readers.triple_file import TripleFile, read_triples
 
 HEAD = '<?xml version="1.0"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
 KEYS = """<key id="d0" for="node" attr.name="Label" attr.type="string"/>
@@ -107,3 +107,60 @@ def test_a_token_without_an_end_is_refused_early(tmp_path, text):
     file.write_text(text % ("a" * (3 << 20)))
     with pytest.raises(BadInput, match="long.graphml, line 1: (more than 1 MB without the beginning or end of an element|not XML)"):
         list(read_triples(file))
+
+
+def said(tmp_path, text: str) -> tuple[list, list[str]]:
+    """The triples of a file, and what is said of how it was read."""
+    (tmp_path / "said.graphml").write_text(text, "utf-8")
+    file = TripleFile(tmp_path / "said.graphml")
+    return list(file.read()), file.tally.sentences()
+
+
+def test_yed_writes_names_into_its_drawings(tmp_path):
+    shape = '<y:ShapeNode><y:Fill color="#F00"/><y:NodeLabel fontSize="12">{name}</y:NodeLabel></y:ShapeNode>'
+    node = f'<node id="{{id}}"><data key="d0">{shape}</data></node>'
+    line = "<y:PolyLineEdge><y:EdgeLabel>sails <y:X/>on</y:EdgeLabel></y:PolyLineEdge>"
+    edge = f'<edge source="a" target="b"><data key="d1">{line}</data></edge>'
+    root = '<graphml xmlns:y="http://www.yworks.com/xml/graphml">'
+    text = f"{root}<graph>{node.format(id='a', name='Anna')}{node.format(id='b', name='The Gull')}{edge}</graph></graphml>"
+    triples, sentences = said(tmp_path, text)
+    assert triples == [("Anna", "sails", "The Gull")]
+    assert sentences == ["Entities are called by “label”, relations by “label”."]
+
+
+def test_gephi_cytoscape_and_apoc_name_relations_in_their_own_places(tmp_path):
+    keys = '<key id="e" for="edge" attr.name="{name}"/><key id="n" for="edge" attr.name="name"/>'
+    nodes = '<node id="a"/><node id="b" labels=":Ship"/>'
+    for name in ("Edge Label", "interaction"):
+        edge = '<edge source="a" target="b"><data key="n">a (sails) b</data><data key="e">sails</data></edge>'
+        triples, sentences = said(tmp_path, f"<graphml>{keys.format(name=name)}<graph>{nodes}{edge}</graph></graphml>")
+        assert triples == [("a", "sails", "b")] and "Attributes that are not read: of edges name." in sentences
+    assert said(tmp_path, f'<graphml><graph>{nodes}<edge source="a" target="b" label="SAILS"/></graph></graphml>')[0] == [
+        ("a", "SAILS", "b")
+    ]
+
+
+def test_lightrag_and_nano_graphrag_have_keywords_and_quotation_marks(tmp_path):
+    keys = '<key id="k" for="edge" attr.name="keywords"/><key id="d" for="edge" attr.name="description"/>'
+    nodes = '<node id="&quot;ANNA&quot;"/><node id="ANNA"/><node id="&quot;GULL&quot;"/>'
+    edges = (
+        '<edge source="&quot;ANNA&quot;" target="&quot;GULL&quot;"><data key="k">sailing</data><data key="d">She sails.</data></edge>'
+        '<edge source="ANNA" target="&quot;GULL&quot;"><data key="d">Another.</data></edge>'
+    )
+    triples, sentences = said(tmp_path, f"<graphml>{keys}<graph>{nodes}{edges}</graph></graphml>")
+    assert triples == [("ANNA", "sailing", "GULL"), ("ANNA (id)", "connected_to", "GULL")]  # two nodes never share a name
+    assert sentences == [
+        "Entities are called by their ids, relations by “keywords”.",
+        "Attributes that are not read: of edges description.",
+    ]
+
+
+def test_relations_that_are_all_the_same_while_attributes_are_ignored_are_a_warning(tmp_path):
+    keys = '<key id="k" for="edge" attr.name="verb"/>'
+    edge = '<edge source="a" target="b"><data key="k">sails</data></edge>'
+    triples, sentences = said(tmp_path, f'<graphml>{keys}<graph><node id="a"/><node id="b"/>{edge}</graph></graphml>')
+    assert triples == [("a", "connected_to", "b")]
+    assert sentences[1:] == [
+        "Attributes that are not read: of edges verb.",
+        "No edge says its relation, so all relations are the same: methods that go by relations have nothing to go by.",
+    ]

@@ -1,0 +1,215 @@
+"""Triples of RDF files in any syntax, things called by their labels where the file has some. Parsed by pyoxigraph."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path as FilePath
+from typing import Any
+
+from core.errors import BadInput, nearest
+from core.graph.readers.naming import Namer
+from core.graph.readers.ntriples import ABOUT_TRIPLES, PLACE, REMEMBERED, candidates, checked_lines, local_name
+from core.graph.readers.source import Triple, TripleSource
+from core.io.files import PACKED
+
+SYNTAXES = {
+    "ntriples": "N_TRIPLES",
+    "turtle": "TURTLE",
+    "nquads": "N_QUADS",
+    "trig": "TRIG",
+    "rdfxml": "RDF_XML",
+    "jsonld": "JSON_LD",
+    "n3": "N3",
+}
+SUFFIXES = {
+    ".nt": "ntriples",
+    ".ttl": "turtle",
+    ".nq": "nquads",
+    ".trig": "trig",
+    ".rdf": "rdfxml",
+    ".owl": "rdfxml",
+    ".jsonld": "jsonld",
+    ".n3": "n3",
+}
+LABELS = (
+    "http://www.w3.org/2000/01/rdf-schema#label",
+    "http://www.w3.org/2004/02/skos/core#prefLabel",
+    "http://schema.org/name",
+    "https://schema.org/name",
+)
+WIKIDATA = re.compile(
+    r"http://www\.wikidata\.org/prop/(?:direct|direct-normalized)/(P\d+)"
+)  # relations, which have the labels of their properties
+LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+NO_LABELS = "none"  # in the place of a language
+BASE = "http://localhost/"  # of relative IRIs
+SCANNED = 1 << 20  # bytes that are looked through at once
+ENTITY = re.compile(rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(?:SYSTEM|PUBLIC|\"[^\"]*[&%]|'[^']*[&%])")
+
+
+def check_language(language: str) -> None:
+    """Raises BadInput for a text that is no tag of a language, nor empty or “none”."""
+    if language and language != NO_LABELS and not LANGUAGE.fullmatch(language):
+        raise BadInput(f"Labels are chosen by the tag of a language, such as en or pt-BR, or {NO_LABELS}; not “{language}”.")
+
+
+def read(source: TripleSource) -> Iterator[Triple]:
+    """The triples of an RDF file, in its order; of named graphs, all as one.
+
+    A thing and a relation is called by its rdfs:label, skos:prefLabel or schema:name, the first of these that it has, in the `language` of
+    the source, else English, else without a language, else any; such statements are no triples then. What has no label, and all things
+    where the language is “none”, is named as `core.graph.readers.ntriples.read` says. Wikidata's direct relations (wdt:P50) have the
+    labels of their properties (wd:P50). Raises BadInput, naming file and line, for what is not of the syntax.
+    """
+    from pyoxigraph import DefaultGraph, Literal
+
+    labels = labels_of(source)
+    names, graphs = _Names(labels, source.format), set[str]()
+    for statement in _statements(source, source.path, source.format):
+        if labels and statement.predicate.value in LABELS and isinstance(statement.object, Literal):
+            continue
+        graph = getattr(statement, "graph_name", None)
+        if graph is not None and not isinstance(graph, DefaultGraph):
+            graphs.add(str(graph))
+        yield names.node(statement.subject), names.relation(statement.predicate), names.node(statement.object)
+    if graphs:
+        source.tally.note(f"{len(graphs):,} named graph{'s' * (len(graphs) != 1)} read as one.")
+
+
+def labels_of(source: TripleSource) -> dict[str, str]:
+    """The label of each IRI that has one, in the file and in the source's file of labels; none where it wants none."""
+    from pyoxigraph import Literal, NamedNode
+
+    if source.language == NO_LABELS:
+        return {}
+    found: dict[str, tuple[int, int, str]] = {}
+    spoken = Counter[str]()
+    files = [(source.path, source.format)] + ([(source.labels, syntax_of(source.labels))] if source.labels else [])
+    for path, syntax in files:
+        if not has_labels(source, path, syntax):
+            continue
+        for statement in _statements(source, path, syntax):
+            subject, label = statement.subject, statement.object
+            if statement.predicate.value not in LABELS or not isinstance(subject, NamedNode) or not isinstance(label, Literal):
+                continue
+            text = " ".join(label.value.split())
+            spoken[label.language or ""] += 1
+            rank = (LABELS.index(statement.predicate.value), _language_rank(label.language, source.language), text)
+            if text and rank < found.get(subject.value, (len(LABELS), 0, "")):
+                found[subject.value] = rank
+    if found:
+        source.tally.note(f"{len(found):,} things and relations are called by their labels{_languages(source.language, spoken)}.")
+    return {iri: text for iri, (_, _, text) in found.items()}
+
+
+def named_by_labels(source: TripleSource) -> bool:
+    """Whether things of an N-Triples file are called by labels, so that it is read term by term."""
+    return source.language != NO_LABELS and (source.labels is not None or has_labels(source, source.path, source.format))
+
+
+def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
+    """Whether a file seems to hold labels: one of their relations is written out somewhere in it, or its prefix is."""
+    words = [label.encode() for label in LABELS]
+    words += [] if syntax == "ntriples" else [b"rdf-schema#", b"skos/core#", b"schema.org"]
+    with _opened(source, path) as stream:
+        rest = b""
+        while data := stream.read(SCANNED):
+            if any(word in rest + data for word in words):
+                return True
+            rest = data[-64:]
+    return False
+
+
+def syntax_of(path: FilePath) -> str:
+    """The syntax of an RDF file by its suffix. Raises BadInput for another."""
+    suffix = (path.with_suffix("") if path.suffix.lower() in PACKED else path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise BadInput(f"{path.name} should be an RDF file: {', '.join(SUFFIXES)}.{nearest(suffix, SUFFIXES)}")
+    return SUFFIXES[suffix]
+
+
+def _language_rank(language: str | None, wanted: str) -> int:
+    """How far a label's language is from the wanted one."""
+    spoken, chosen = (language or "").lower(), wanted.lower() or "en"
+    if spoken == chosen:
+        return 0
+    if spoken.partition("-")[0] == chosen.partition("-")[0]:
+        return 1
+    return 2 if spoken.partition("-")[0] == "en" else 3 if not spoken else 4
+
+
+def _languages(wanted: str, seen: Counter[str]) -> str:
+    """In which languages the labels are, where there is more than one."""
+    spoken = [language for language, _ in seen.most_common() if language]
+    if len(spoken) < 2:
+        return ""
+    return f", {wanted or 'en'} first, of {len(spoken):,} languages ({', '.join(spoken[:6])}{' …' if len(spoken) > 6 else ''})"
+
+
+def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[Any]:
+    """The statements of a file. Raises BadInput for what is not of the syntax, and for triples about triples."""
+    from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
+
+    terms = (NamedNode, BlankNode, Literal)
+    with _opened(source, path) as stream:
+        if syntax == "rdfxml":
+            _check_entities(source, path)
+        text = checked_lines(stream) if syntax in ("ntriples", "nquads") else stream
+        try:
+            for statement in parse(text, format=getattr(RdfFormat, SYNTAXES[syntax]), base_iri=BASE):  # type: ignore[arg-type]
+                if not (isinstance(statement.subject, terms) and isinstance(statement.object, terms)):
+                    raise BadInput(ABOUT_TRIPLES)
+                source.line = getattr(stream, "line", 0)
+                yield statement
+        except SyntaxError as error:
+            line = f", line {error.lineno}" if error.lineno else ""
+            raise BadInput(f"{path.name}{line}: not {_title(syntax)} ({PLACE.sub('', error.msg)}).") from None
+        except ValueError as error:
+            raise BadInput(f"{path.name}: not {_title(syntax)} ({error}).") from None
+
+
+def _title(syntax: str) -> str:
+    return {"ntriples": "N-Triples", "nquads": "N-Quads", "trig": "TriG", "rdfxml": "RDF/XML", "jsonld": "JSON-LD"}.get(
+        syntax, syntax.title()
+    )
+
+
+def _opened(source: TripleSource, path: FilePath) -> Any:
+    from core.io.files import opened
+
+    return opened(path, source.progress if path == source.path else None, source.most)
+
+
+def _check_entities(source: TripleSource, path: FilePath) -> None:
+    """Raises BadInput for XML that declares entities which hold others or lie elsewhere; those could grow without end."""
+    with _opened(source, path) as stream:
+        head = stream.read(SCANNED)
+    if ENTITY.search(head):
+        raise BadInput(f"{path.name}: it declares XML entities within entities, or from elsewhere; those are not read.")
+
+
+class _Names:
+    """The names of the terms of one file."""
+
+    def __init__(self, labels: dict[str, str], syntax: str) -> None:
+        nodes, relations = Namer(), Namer()
+        self._labels, self._blank = labels, dict[str, str]()
+        self._numbered = syntax not in ("ntriples", "nquads")  # where blank nodes may have no names of their own, the parser draws some
+        self.node = lru_cache(REMEMBERED)(lambda term: nodes.name(str(term), self._candidates(term)))
+        self.relation = lru_cache(REMEMBERED)(lambda term: relations.name(str(term), self._candidates(term)))
+
+    def _candidates(self, term: Any) -> tuple[str, ...]:
+        from pyoxigraph import BlankNode, NamedNode
+
+        if isinstance(term, BlankNode) and self._numbered:
+            return (self._blank.setdefault(term.value, f"_:b{len(self._blank)}"),)
+        iri = term.value if isinstance(term, NamedNode) else ""
+        label = self._labels.get(iri) if iri else None
+        if label is None and (found := WIKIDATA.fullmatch(iri)):
+            label = self._labels.get(f"http://www.wikidata.org/entity/{found[1]}")
+        if label is None:
+            return candidates(term)
+        return label, f"{label} ({local_name(iri)})", f"{label} ({iri})", f"<{iri}>"

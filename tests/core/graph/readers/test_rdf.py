@@ -1,0 +1,123 @@
+"""RDF in every syntax, by pyoxigraph's own writers, and things called by their labels."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from core.errors import BadInput
+from core.graph.building.build import build
+from core.graph.readers import rdf
+from core.graph.readers.triple_file import TripleFile, read_triples
+
+PREFIXES = """@prefix ex: <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix schema: <https://schema.org/> .
+"""
+TURTLE = (
+    PREFIXES
+    + """
+ex:gull rdfs:label "The Gull"@en, "Die Möwe"@de, "La Mouette"@fr ; skos:altLabel "Gull"@en ; ex:sails ex:b1 .
+ex:b1 schema:name "Turku" ; ex:length 42 .
+ex:sails rdfs:label "sails to"@en .
+ex:c ex:sails ex:gull .
+"""
+)
+SAME = [("The Gull", "altLabel", "Gull"), ("The Gull", "sails to", "Turku"), ("Turku", "length", "42"), ("c", "sails to", "The Gull")]
+
+
+def read(tmp_path, text: str, name: str = "g.ttl", **how):
+    (tmp_path / name).write_text(text, "utf-8")
+    file = TripleFile(tmp_path / name, **how)
+    return list(file.read()), file.tally.sentences()
+
+
+def test_things_and_relations_are_called_by_their_labels_which_are_no_triples(tmp_path):
+    triples, sentences = read(tmp_path, TURTLE)
+    assert sorted(triples) == SAME
+    assert sentences == ["3 things and relations are called by their labels, en first, of 3 languages (en, de, fr)."]
+
+
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [("de", "Die Möwe"), ("fr-CA", "La Mouette"), ("es", "The Gull"), ("none", "gull")],
+)
+def test_the_language_is_chosen_with_a_fallback(tmp_path, language, name):
+    triples, _ = read(tmp_path, TURTLE, language=language)
+    assert (name, "sails to" if language != "none" else "sails", "Turku" if language != "none" else "b1") in triples
+    assert language != "none" or ("gull", "label", "Die Möwe") in triples
+
+
+def test_rdfs_label_comes_before_the_others_and_equal_labels_are_told_by_their_identifiers(tmp_path):
+    text = PREFIXES + 'ex:a schema:name "S" ; skos:prefLabel "P" ; rdfs:label "R" ; ex:r ex:b . ex:b rdfs:label "R" . ex:b ex:r ex:c .'
+    assert read(tmp_path, text)[0] == [("R", "r", "R (b)"), ("R (b)", "r", "c")]
+
+
+def test_wikidatas_relations_have_the_labels_of_their_properties_also_from_a_second_file(tmp_path):
+    wd, wdt, label = (
+        "http://www.wikidata.org/entity/",
+        "http://www.wikidata.org/prop/direct/",
+        "<http://www.w3.org/2000/01/rdf-schema#label>",
+    )
+    (tmp_path / "labels.ttl").write_text(f'<{wd}P50> {label} "author"@en . <{wd}Q1> {label} "The Gull"@en .', "utf-8")
+    text = f"<{wd}Q1> <{wdt}P50> <{wd}Q2> .\n"
+    assert read(tmp_path, text, "g.nt")[0] == [("Q1", "P50", "Q2")]
+    assert read(tmp_path, text, "g.nt", labels=tmp_path / "labels.ttl")[0] == [("The Gull", "author", "Q2")]
+    with pytest.raises(BadInput, match="should be an RDF file"):
+        read(tmp_path, text, "g.nt", labels=tmp_path / "labels.csv")
+
+
+@pytest.mark.parametrize("suffix", [".nt", ".ttl", ".nq", ".trig", ".rdf", ".owl", ".jsonld", ".n3"])
+def test_every_syntax_gives_the_same_triples(tmp_path, suffix):
+    from pyoxigraph import RdfFormat, parse, serialize
+
+    syntax = getattr(RdfFormat, rdf.SYNTAXES[rdf.SUFFIXES[suffix]])
+    quads = list(parse(TURTLE, format=RdfFormat.TURTLE))
+    items = quads if syntax.supports_datasets else [quad.triple for quad in quads]
+    (tmp_path / f"g{suffix}").write_bytes(serialize(items, format=syntax))
+    assert sorted(read_triples(tmp_path / f"g{suffix}")) == SAME
+
+
+def test_blank_nodes_and_named_graphs(tmp_path):
+    text = PREFIXES + "ex:g { ex:a ex:r [ ex:s ex:b ] . } ex:a ex:r ex:c ."
+    one, sentences = read(tmp_path, text, "g.trig")
+    again, _ = read(tmp_path, text, "g.trig")
+    assert sorted(one) == [("_:b0", "s", "b"), ("a", "r", "_:b0"), ("a", "r", "c")] and one == again  # however the parser calls them
+    assert sentences == ["1 named graph read as one."]
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_a_large_build_gives_the_same_graph(tmp_path, labels):
+    draw = random.Random(5)
+    label, gap = "<http://www.w3.org/2000/01/rdf-schema#label>", "http://x.org/"
+    lines = [f"<{gap}{draw.randint(0, 60)}> <{gap}r{draw.randint(0, 3)}> <{gap}{draw.randint(0, 60)}> ." for _ in range(400)]
+    lines += [f'<{gap}{n}> {label} "Thing {n % 40}"@en .' for n in range(50)] if labels else []
+    draw.shuffle(lines)
+    (tmp_path / "g.nt").write_text("\n".join(lines) + "\n", "utf-8")
+    small = build(TripleFile(tmp_path / "g.nt"), tmp_path / "small", "g")
+    large = build(TripleFile(tmp_path / "g.nt", memory=1 << 26), tmp_path / "large", "g")
+    assert sorted(small.triple_texts(range(small.n_edges))) == sorted(large.triple_texts(range(large.n_edges)))
+    assert any("Thing" in name for name in small.names(range(small.n_nodes))) == labels
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("g.ttl", "ex:a ex:b ex:c .", "g.ttl, line 1: not Turtle"),
+        ("g.jsonld", "{", "not JSON-LD"),
+        ("g.jsonld", '{"@context": "https://example.org/far", "@id": "a"}', "not JSON-LD"),  # nothing is fetched
+        ("g.rdf", "<html/>", "g.rdf"),
+        ("g.ttl", "", "holds no triples"),
+        ("g.rdf", '<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>\n<r/>', "declares XML entities within"),
+        ("g.rdf", '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/hostname">]>\n<r>&a;</r>', "declares XML entities within"),
+        ("g.ttl", "<< <http://x/a> <http://x/b> <http://x/c> >> <http://x/d> <http://x/e> .", "RDF-star|not Turtle"),
+    ],
+)
+def test_what_is_refused_names_file_and_fault(tmp_path, name, text, words):
+    with pytest.raises(BadInput, match=words):
+        read(tmp_path, text, name)
+
+
+def test_a_language_is_a_tag(tmp_path):
+    with pytest.raises(BadInput, match="tag of a language"):
+        read(tmp_path, TURTLE, language="Deutsch bitte")
