@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from core.commands.terminal import OK, bar
+from core.errors import BadInput
 from core.graph.building import build as arrays
 from core.graph.building.export import build_database
 from core.graph.readers.formats import AUTO, format_list
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from core.graph.protocol import KnowledgeGraph
 
 
+DRY = 10  # triples that a dry run prints
 EPILOG = """A file of up to 128 MB of text is read at once, some 10 MB a second: after a kill the same command starts over. A larger one, or
 one with --memory, is built in steps: after a kill the same command continues where it stopped."""
 
@@ -23,7 +26,8 @@ def add(commands) -> None:
     """The command's grammar."""
     build = commands.add_parser("build", help="build a graph from a file of triples", epilog=EPILOG)
     build.add_argument("triples", metavar="FILE", help="a file of triples, in one of the formats below; plain, .gz or .zst")
-    build.add_argument("--out", required=True, metavar="DIR")
+    build.add_argument("--out", metavar="DIR", help="the folder of the graph")
+    build.add_argument("--dry-run", action="store_true", help="build nothing: print the first triples, and what of the file is taken how")
     build.add_argument("--name", help="the graph's name (default: that of the folder)")
     build.add_argument("--direction", choices=("out", "in", "both"), default="both", help="the way searches run by default")
     build.add_argument("--format", default=AUTO, help=f"{format_list()}; {AUTO} decides by the file's name and first lines")
@@ -67,6 +71,13 @@ def run(options) -> int:
         language=options.language,
         labels=Path(options.labels) if options.labels else None,
     )
+    if options.dry_run:
+        for triple in islice(source.read(), DRY):
+            print(" -> ".join(triple))
+        print("\n".join(source.tally.sentences()))
+        return OK
+    if not options.out:
+        raise BadInput("Name the folder of the graph with --out, or look at the file with --dry-run.")
     with bar("Reading triples") as advanced:
         name = options.name or Path(options.out).resolve().name
         build: Callable[..., KnowledgeGraph] = build_database if options.store == "cypher" else arrays.build

@@ -14,18 +14,16 @@ from core.errors import BadInput, shorten
 from core.graph.readers.formats import format_named, format_of
 from core.graph.readers.naming import Namer
 from core.graph.readers.ntriples import candidates, term_of
-from core.graph.readers.rdf import named_by_labels
+from core.graph.readers.rdf import LARGE, named_by_labels, text_bytes
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import TripleSource
 from core.graph.readers.triple_file import TripleFile, dropping
-from core.io.files import PACKED
 
 if TYPE_CHECKING:
     from core.graph.readers.blocks import Block, Place
 
 LARGEST = np.iinfo(np.int32).max - 1  # the largest number that a node may bear
-SMALL = 1 << 27  # bytes of text up to which a file is read at once
-UNPACKS = 6  # bytes of text a byte of a packed file is taken to hold, for a first guess
+SMALL = LARGE  # bytes of text up to which a file is read at once
 Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -87,7 +85,7 @@ class TextSource:
 
     def text_bytes(self) -> int:
         """About how many bytes of text there are."""
-        return self.path.stat().st_size * (1 if self.path.suffix.lower() not in PACKED else UNPACKS)
+        return text_bytes(self.path)
 
     def blocks(self, place: Place, size: int, tell: Callable[[float], None]) -> Iterator[Block]:
         """Blocks of triples from a place on."""
@@ -102,7 +100,7 @@ class TextSource:
     @cached_property
     def _labelled(self) -> bool:
         """Whether things of an RDF file are called by labels, which are read with the triples."""
-        return named_by_labels(TripleSource(self.path, self.form, most=self.most, language=self.language, labels=self.labels))
+        return named_by_labels(TripleSource(self.path, self.form, None, None, self.most, self.tally, 0, self.language, self.labels))
 
     def called(self, relation: str) -> str:
         """The name of a relation as it is written; asked in the order in which they appear."""
@@ -141,7 +139,7 @@ def source_of(file: TripleFile) -> TextSource | None:
     to be left out. Raises BadInput for what its format cannot do."""
     form = format_of(file.path, file.format)
     one = format_named(form)
-    if file.columns and not one.delimited:
+    if file.columns and not (one.delimited or one.table):
         return None  # refused where it is read
     if file.numbered and not one.delimited:
         raise BadInput("Numbers can be read from delimited text only.")

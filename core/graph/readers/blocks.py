@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.readers.delimited import SEPARATORS, SNIFFED, form_of, header_of, not_comma, triple_of
+from core.graph.readers.delimited import QUOTED, SEPARATORS, SNIFFED, look, not_quoted, triple_of
 from core.graph.readers.source import TripleSource
 from core.graph.readers.textkernels import split
 from core.io.files import LONGEST_LINE, Unpacked, opened, size_text
@@ -61,7 +61,7 @@ class DelimitedBlocks:
             source.skip(place.offset)
             texts = whole_lines(source, self.size)
             for text in chain([b""], texts) if place.quoted else texts:
-                if place.quoted or (self._form == "comma" and b'"' in text):
+                if place.quoted or (self._form in QUOTED and b'"' in text):
                     yield from self._quoted(chain([text], texts), Place(place.offset, place.line, True))
                     return
                 block = self._sliced(np.frombuffer(bytearray(text), np.uint8), place)
@@ -72,12 +72,9 @@ class DelimitedBlocks:
         """Finds out how the file is written from its first lines, as the small reader does."""
         with opened(self._path) as source:
             first = list(islice(_texts(source), SNIFFED))
-        if not first:
-            raise BadInput(f"{self._path.name} is empty; expected lines of head, relation and tail.")
-        self._form = form_of(self._path, first, self._columns) if self.source.format == "auto" else self.source.format
-        row = next(csv.reader([first[0][1]])) if self._form == "comma" else first[0][1].split(SEPARATORS[self._form])
-        self._head = header_of(row)
-        self._opening = first[0][0] if self._head else 0
+        opening = look(self.source, first)
+        self._form, self._head = opening.form, opening.columns
+        self._opening = first[0][0] if opening.header else 0
 
     def _sliced(self, data: np.ndarray, place: Place) -> Block:
         bom = len(BOM) if place.offset == 0 and data[: len(BOM)].tobytes() == BOM else 0
@@ -150,7 +147,7 @@ class DelimitedBlocks:
 
         found: list[str] = []
         lines: list[int] = []
-        rows, size = csv.reader(texts(), strict=True), 0
+        rows, size = csv.reader(texts(), strict=True, delimiter=SEPARATORS[self._form]), 0
         while True:
             try:
                 row = next(rows, None)
@@ -162,7 +159,7 @@ class DelimitedBlocks:
                     lines.append(at.line)
             except (csv.Error, BadInput) as error:
                 if not self._tally.skip("bad quotes" if isinstance(error, csv.Error) else "wrong columns or an empty name", at.line):
-                    raise not_comma(self._path, at.line, error) if isinstance(error, csv.Error) else error from None
+                    raise not_quoted(self._path, at.line, error, self._form) if isinstance(error, csv.Error) else error from None
             if size >= self.size:
                 yield packed(found, lines, at)
                 found, size, lines = [], 0, []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path as FilePath
 
@@ -13,53 +15,163 @@ from core.io.files import LONGEST_LINE, size_text
 
 Columns = tuple[int, int, int]  # of head, relation and tail, from 1
 Row = tuple[int, list[str]]  # line number and columns
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
-SEPARATORS = {"tab": "\t", "bar": "|", "comma": ","}
-WORDS = {"tab": "a tab", "bar": "“|”", "comma": "a comma"}
-HEADERS = (
-    ("head", "relation", "tail"),
-    ("subject", "predicate", "object"),
-    ("subject", "relation", "object"),
-    ("source", "relation", "target"),
+SEPARATORS = {"tab": "\t", "bar": "|", "comma": ",", "semicolon": ";", "tab-quoted": "\t"}
+WORDS = {"tab": "a tab", "bar": "“|”", "comma": "a comma", "semicolon": "a semicolon", "tab-quoted": "a tab"}
+QUOTED = ("comma", "semicolon", "tab-quoted")  # in which names may stand in double quotes, as the csv module writes them
+GUESSED = ("tab", "bar", "comma", "semicolon")  # that first lines are looked at for, the first of equals
+HEADS = ("head", "subject", "source", "from", "start", "entity1", "entity_1", "e1", "node1", "src", ":start_id", "start_id", "head_entity")
+TAILS = ("tail", "object", "target", "to", "end", "entity2", "entity_2", "e2", "node2", "dst", "tgt", ":end_id", "end_id", "tail_entity")
+RELATIONS = (
+    *("relation", "predicate", "rel", "relationship", "relation_type", "edge_label", "edge label", ":type", "interaction", "label", "verb"),
+    *("property", "type", "description", "keywords"),
 )
 PARTS = ("head", "relation", "tail")
 SNIFFED = 20
+EDGES = "edges"  # the format of links without relations
+LINKED = "connected_to"  # their relation
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What the first lines of a file say: how it is separated, which columns hold head, relation and tail, where they say or were chosen,
+    and whether the first line is a header, of so many columns."""
+
+    form: str
+    columns: Columns | None
+    header: int = 0
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
-    """The triples of a delimited file. Its format is tab, bar or comma; `auto` goes by the first lines.
+    """The triples of a delimited file. Its format is tab, bar, comma, semicolon or tab-quoted; `auto` goes by the first lines.
 
-    Only comma-separated files know quotes; in the others a name passes unchanged, spaces included. Blank lines are skipped.
-    A first line that names its columns head, relation and tail (or another of `HEADERS`) is no triple, and its names say
-    where they stand, so that such a file may hold more columns. Raises BadInput, naming file and line, for a missing or
-    empty file, a wrong number of columns, an empty name, or bytes that are not UTF-8.
+    Only the last three know quotes; in the others a name passes unchanged, spaces included. Blank lines are skipped. A first line that
+    names its columns, one of `HEADS`, one of `RELATIONS` and one of `TAILS`, is no triple, and its names say where they are, so that such
+    a file may hold more columns; the tally says which were taken. Raises BadInput, naming file and line, for a missing or empty file, a
+    wrong number of columns, an empty name, bytes that are not UTF-8, and what looks like links without relations.
     """
-    path, columns = source.path, source.columns
-    if columns and (len(set(columns)) != 3 or min(columns) < 1):
-        raise BadInput("Columns are three different numbers from 1, for head, relation and tail: 1,2,3.")
+    path = source.path
+    check_columns(source.columns)
     texts = source.lines()
     first = list(islice(texts, SNIFFED))
-    form = form_of(path, first, columns) if source.format == "auto" else source.format
-    if not first:
-        raise BadInput(f"{path.name} is empty; expected lines of head, relation and tail.")
-    rows = (_comma_rows if form == "comma" else _plain_rows)(path, chain(first, texts), form)
-    opening = next(rows)
-    head = header_of(opening[1])
-    found = False
-    for number, row in rows if head else chain([opening], rows):
+    opening = look(source, first)
+    rows = (_quoted_rows if opening.form in QUOTED else _plain_rows)(path, chain(first, texts), opening.form)
+    found, doubled = False, 0
+    for number, row in islice(rows, 1, None) if opening.header else rows:
         found = True
-        yield triple_of(path, number, row, form, columns or head)
+        if opening.header and not source.columns and len(row) > opening.header:
+            quoted = " Names in double quotes may hold tabs: read the file as tab-quoted." if any('"' in name for name in row) else ""
+            source.bad("more columns than the header", number, f"found {len(row)} columns, where the header has {opening.header}.{quoted}")
+            continue
+        doubled += opening.form == "tab" and any(len(name) > 1 and name[0] == name[-1] == '"' for name in row)
+        yield triple_of(path, number, row, opening.form, opening.columns)
+    if doubled:
+        source.tally.note(
+            f"{doubled:,} lines hold names in double quotes, which were taken as part of them. If they are those of CSV, read the file as "
+            "tab-quoted."
+        )
     if not found:
         raise BadInput(f"{path.name} holds no triples; each line should hold head, relation and tail.")
 
 
+def read_edges(source: TripleSource) -> Iterator[Triple]:
+    """The links of an edge list without relations, each called `connected_to`: two columns, separated by a tab, a comma, a semicolon or
+    blanks; further ones, such as a weight, are not read, which the tally says. Lines that begin with # are comments. Raises BadInput for
+    a line of one column."""
+    texts = source.lines()
+    first = list(islice(texts, SNIFFED))
+    rows = [text for _, text in first if not text.startswith("#")]
+    separator = next((mark for mark in ("\t", ",", ";") if rows and all(mark in text for text in rows)), None)
+    wider = False
+    source.tally.note(f"Links without relations: each is called {LINKED}.")
+    for at, (number, text) in enumerate(chain(first, texts)):
+        if text.startswith("#"):
+            continue
+        row = next(csv.reader([text], delimiter=separator)) if separator else text.split()
+        names = [name.strip().casefold() for name in row]
+        if not at and len(names) > 1 and names[0] in HEADS and names[1] in TAILS:
+            continue
+        if len(row) < 2 or not row[0].strip() or not row[1].strip():
+            source.bad("no two ends", number, f"expected the two ends of a link, found “{shorten(text)}”.")
+            continue
+        if len(row) > 2 and not wider:
+            wider = True
+            source.tally.note("Columns after the second, such as weights, are not read.")
+        yield row[0].strip(), LINKED, row[1].strip()
+
+
+def check_columns(columns: Columns | None) -> None:
+    """Raises BadInput for columns that are not three different ones."""
+    if columns and (len(set(columns)) != 3 or min(columns) < 1):
+        raise BadInput("Columns are three different numbers from 1, for head, relation and tail: 1,2,3.")
+
+
+def look(source: TripleSource, first: list[tuple[int, str]]) -> Opening:
+    """What the first lines say; the tally is told of a header. Raises BadInput where they can be no triples."""
+    path, columns = source.path, source.columns
+    if not first:
+        raise BadInput(f"{path.name} is empty; expected lines of head, relation and tail.")
+    form = form_of(path, first, columns) if source.format == "auto" else source.format
+    rows = [_cells(text, form) for _, text in first]
+    header = header_of(rows[0])
+    if columns is None and header is None:
+        _refuse_edges(path, rows)
+    if columns and header is None and _names_ends(rows[0], columns):
+        header = columns
+    if header is None:
+        return Opening(form, columns)
+    taken = columns or header
+    words = [f"{part} from “{shorten(rows[0][column - 1].strip(), 40)}”" for part, column in zip(PARTS, taken) if column <= len(rows[0])]
+    others = [shorten(name.strip(), 40) for at, name in enumerate(rows[0], 1) if at not in taken and name.strip()]
+    if others or tuple(name.strip().casefold() for name in rows[0]) not in ((*PARTS,), ("subject", "predicate", "object")):
+        ignored = f"; not read: {', '.join(others[:12])}{' …' * (len(others) > 12)}" if others else ""
+        source.tally.note(f"The first line is a header: {', '.join(words)}{ignored}.")
+    return Opening(form, taken, len(rows[0]))
+
+
 def header_of(row: list[str]) -> Columns | None:
-    """Where a header line says that head, relation and tail stand, or None where the line is none."""
-    columns = [column.strip().lower() for column in row]
-    for names in HEADERS:
-        if all(columns.count(name) == 1 for name in names):
-            return tuple(columns.index(name) + 1 for name in names)  # type: ignore[return-value]
-    return None
+    """Where a header line says that head, relation and tail are, or None where the line is none.
+
+    >>> from core.graph.readers.delimited import header_of
+    >>> header_of(["id", "Source", "Target", "Type", "Label"]), header_of([":START_ID", ":END_ID", ":TYPE"]), header_of(["Ann", "is", "to"])
+    ((2, 5, 3), (1, 3, 2), None)
+    """
+    columns = [column.strip().casefold() for column in row]
+    found = [[name for name in names if columns.count(name) == 1] for names in (HEADS, RELATIONS, TAILS)]
+    if not all(found) or len(found[0]) != 1 or len(found[2]) != 1:
+        return None
+    return tuple(columns.index(names[0]) + 1 for names in found)  # type: ignore[return-value]
+
+
+def _names_ends(row: list[str], columns: Columns) -> bool:
+    """Whether the chosen cells of a line are names of columns."""
+    cells = [row[column - 1].strip().casefold() for column in columns if column <= len(row)]
+    return len(cells) == 3 and cells[0] in HEADS and cells[2] in TAILS
+
+
+def _refuse_edges(path: FilePath, rows: list[list[str]]) -> None:
+    """Raises BadInput where the rows are links without relations: of two columns named as ends are, or with a number in the third and ends
+    in the second that begin other rows."""
+    cells = [[cell.strip() for cell in row] for row in rows]
+    ends = [name.casefold() for name in cells[0]]
+    named = len(set(ends) & set(HEADS)) == 1 and len(set(ends) & set(TAILS)) == 1 and len(ends) in (2, 3)
+    heads = {row[0] for row in cells}
+    weighted = len(cells) > 1 and all(len(row) == 3 and NUMBER.fullmatch(row[2]) for row in cells)
+    if named or (weighted and any(row[1] in heads for row in cells) and not all(NUMBER.fullmatch(row[1]) for row in cells)):
+        raise BadInput(
+            f"{path.name} looks like a list of links without relations{', the third column being a weight' if weighted else ''}. "
+            f"Read it as “{EDGES}”, or choose the columns of head, relation and tail."
+        )
+
+
+def _cells(text: str, form: str) -> list[str]:
+    if form not in QUOTED:
+        return text.split(SEPARATORS[form])
+    try:
+        return next(csv.reader([text], delimiter=SEPARATORS[form]), [])
+    except csv.Error:
+        return []
 
 
 def triple_of(path: FilePath, number: int, row: list[str], form: str, columns: Columns | None) -> Triple:
@@ -80,17 +192,18 @@ def triple_of(path: FilePath, number: int, row: list[str], form: str, columns: C
 
 
 def form_of(path: FilePath, first: list[tuple[int, str]], columns: Columns | None) -> str:
-    """How the first lines are separated: tab, bar or comma. Raises BadInput where no line could be a triple in any of them."""
+    """How the first lines are separated: tab, bar, comma or semicolon. Raises BadInput where no line could be a triple in any of them."""
     least = max(columns) if columns else 3
-    fits = {form: sum(_width(text, form, least, columns is None) for _, text in first) for form in SEPARATORS}
-    best = max(fits, key=lambda form: fits[form])  # the first of equals: tab, then bar, then comma
+    fits = {form: sum(_width(text, form, least, columns is None) for _, text in first) for form in GUESSED}
+    best = max(fits, key=lambda form: fits[form])  # the first of equals
     if not fits[best] and first:
-        wider = max(SEPARATORS, key=lambda form: _columns(first[0][1], form))
+        wider = max(GUESSED, key=lambda form: _columns(first[0][1], form))
         if columns or _columns(first[0][1], wider) > 3:
             return wider  # read so, the line is refused with its columns counted, or its header understood
         number, text = first[0]
         raise BadInput(
-            f"{path.name}, line {number}: expected head, relation and tail separated by tabs, “|” or commas, found “{shorten(text)}”."
+            f"{path.name}, line {number}: expected head, relation and tail separated by tabs, “|”, commas or semicolons, found "
+            f"“{shorten(text)}”."
         )
     return best
 
@@ -101,12 +214,7 @@ def _width(text: str, form: str, least: int, exactly: bool) -> bool:
 
 
 def _columns(text: str, form: str) -> int:
-    if form != "comma":
-        return text.count(SEPARATORS[form]) + 1
-    try:
-        return len(next(csv.reader([text])))
-    except csv.Error:
-        return 0
+    return len(_cells(text, form))
 
 
 def _plain_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
@@ -115,8 +223,8 @@ def _plain_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) -> 
         yield number, text.split(separator)
 
 
-def _comma_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
-    """Rows of a comma-separated file; a quoted name may run over several lines, the number is then its last line's."""
+def _quoted_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
+    """Rows of a file that knows quotes; a quoted name may run over several lines, the number is then its last line's."""
     at = size = 0
 
     def numbered() -> Iterator[str]:
@@ -127,7 +235,7 @@ def _comma_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) -> 
                 raise BadInput(f"{path.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long.")
             yield text + "\n"
 
-    reader = csv.reader(numbered(), strict=True)
+    reader = csv.reader(numbered(), strict=True, delimiter=SEPARATORS[form])
     while True:
         size = 0
         try:
@@ -135,13 +243,16 @@ def _comma_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) -> 
         except StopIteration:
             return
         except csv.Error as error:
-            raise not_comma(path, at, error) from None
+            raise not_quoted(path, at, error, form) from None
         yield at, row
 
 
-def not_comma(path: FilePath, line: int, error: csv.Error) -> BadInput:
-    """What is wrong with a line that is not comma-separated text."""
+def not_quoted(path: FilePath, line: int, error: csv.Error, form: str) -> BadInput:
+    """What is wrong with a line of a form that knows quotes."""
+    called = {"comma": "comma-separated text", "semicolon": "text separated by semicolons"}.get(
+        form, "tab-separated text with quoted names"
+    )
+    mark = {"comma": "commas", "semicolon": "semicolons"}.get(form, "tabs")
     return BadInput(
-        f"{path.name}, line {line}: not comma-separated text ({error}); expected head, relation, "
-        "tail, with names that hold commas in double quotes."
+        f"{path.name}, line {line}: not {called} ({error}); expected head, relation, tail, with names that hold {mark} in double quotes."
     )

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput, nearest
-from core.graph.readers import delimited, graphml, json_graphs, rdf
+from core.graph.readers import delimited, graphml, json_graphs, networks, rdf
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import PACKED
@@ -64,8 +64,8 @@ class Format:
 
     `read` gives the triples of a source in the order of the file; for a fault it raises what `TripleSource.bad` returns to it, or passes
     over the line where that returns nothing. `in_blocks` gives the same triples from a place on, in blocks of bytes; a format without one
-    of its own has its triples put into blocks. `delimited`: lines of columns, which can be chosen, and may be numbers. `terms`: parts in
-    blocks are terms of RDF, which get readable names once all are known.
+    of its own has its triples put into blocks. `delimited`: lines of columns, which can be chosen, and may be numbers; of a `table` they
+    can be chosen too. `terms`: parts in blocks are terms of RDF, which get readable names once all are known.
     """
 
     title: str
@@ -73,6 +73,7 @@ class Format:
     read: Callable[[TripleSource], Iterator[Triple]]
     in_blocks: Callable[[TripleSource, Place, int], Iterator[Block]] | None = None
     delimited: bool = False
+    table: bool = False
     terms: bool = False
 
     def blocks(self, source: TripleSource, place: Place, size: int) -> Iterator[Block]:
@@ -88,6 +89,9 @@ FORMATS: dict[str, Format] = {
     "tab": _columns("Tab-separated text", ".tsv", ".tab"),
     "bar": _columns("Text separated by “|”"),
     "comma": _columns("Comma-separated text", ".csv"),
+    "semicolon": _columns("Text separated by semicolons"),
+    "tab-quoted": _columns("Tab-separated text with quoted names"),
+    "edges": Format("Links without relations (an edge list)", (".edgelist", ".edges"), delimited.read_edges),
     "ntriples": Format("N-Triples", (".nt",), rdf.read, _term_blocks, terms=True),
     "turtle": Format("Turtle", (".ttl",), rdf.read),
     "nquads": Format("N-Quads", (".nq",), rdf.read),
@@ -96,7 +100,23 @@ FORMATS: dict[str, Format] = {
     "jsonld": Format("JSON-LD", (".jsonld",), rdf.read),
     "n3": Format("N3", (".n3",), rdf.read),
     "graphml": Format("GraphML", (".graphml",), graphml.read),
-    "rows": Format("Question rows with a graph each (JSON)", (".json", ".jsonl"), json_graphs.read),
+    "gexf": Format("GEXF", (".gexf",), networks.read_gexf),
+    "gml": Format("GML", (".gml",), networks.read_gml),
+    "pajek": Format("Pajek", (".net", ".paj"), networks.read_pajek),
+    "parquet": Format("Parquet", (".parquet",), networks.read_parquet, table=True),
+    "arrow": Format("Arrow", (".arrow", ".feather"), networks.read_arrow, table=True),
+    "rows": Format("JSON: rows of triples, nodes and links, question rows with a graph each", (".json", ".jsonl"), json_graphs.read),
+}
+GRAPHML = "Write the graph as GraphML: networkx.write_graphml(graph, 'graph.graphml')."
+ADVICE = {
+    ".dot": f"DOT says how a graph is drawn. {GRAPHML}",
+    ".gv": f"DOT says how a graph is drawn. {GRAPHML}",
+    ".pkl": f"A pickle can run anything. {GRAPHML}",
+    ".pickle": f"A pickle can run anything. {GRAPHML}",
+    ".gpickle": f"A pickle can run anything. {GRAPHML}",
+    ".xlsx": "Save the sheet as CSV.",
+    ".xls": "Save the sheet as CSV.",
+    ".ods": "Save the sheet as CSV.",
 }
 BY_FIRST_LINES = _columns("Delimited text, by its first lines")
 
@@ -111,7 +131,10 @@ def format_of(path: FilePath, name: str) -> str:
     BadInput for an unknown one."""
     if name == AUTO:
         suffix = bare_suffix(path)
-        return next((known for known, one in FORMATS.items() if suffix in one.suffixes), AUTO)
+        found = next((known for known, one in FORMATS.items() if suffix in one.suffixes), AUTO)
+        if found == AUTO and suffix in ADVICE:
+            raise BadInput(f"{path.name} is not read. {ADVICE[suffix]}")
+        return AUTO if found == "comma" else found  # spreadsheets of some languages write semicolons into such files
     if name not in FORMATS:
         raise BadInput(f"There is no format “{name}” of triples.{nearest(name, FORMATS)}")
     return name

@@ -156,11 +156,11 @@ class _Found:
         if self.edges:
             nodes, relations = called["node"] or "their ids", called["edge"] or f"no attribute: each is “{NO_RELATION}”"
             yield f"Entities are called by {nodes}, relations by {relations}."
-        unread = {of: [name for name, _ in self.seen[of].most_common() if name not in self.labels[of]] for of in self.seen}
-        parts = [f"of {of}s {', '.join(names[:SAID])}{' …' * (len(names) > SAID)}" for of, names in unread.items() if names]
+        ignored = {of: [name for name, _ in self.seen[of].most_common() if name not in self.labels[of]] for of in self.seen}
+        parts = [f"of {of}s {', '.join(names[:SAID])}{' …' * (len(names) > SAID)}" for of, names in ignored.items() if names]
         if parts:
             yield f"Attributes that are not read: {'; '.join(parts)}."
-        if self.edges and not self.labels["edge"] and unread["edge"]:
+        if self.edges and not self.labels["edge"] and ignored["edge"]:
             yield "No edge says its relation, so all relations are the same: methods that go by relations have nothing to go by."
 
     def _attribute(self, element: _Element, name: str) -> str:

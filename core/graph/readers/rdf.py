@@ -46,6 +46,8 @@ WIKIDATA = re.compile(
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 NO_LABELS = "none"  # in the place of a language
 BASE = "http://localhost/"  # of relative IRIs
+LARGE = 1 << 27  # bytes of text up to which labels are looked for unasked
+UNPACKS = 6  # bytes of text a byte of a packed file is taken to hold, for a first guess
 SCANNED = 1 << 20  # bytes that are looked through at once
 ENTITY = re.compile(rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(?:SYSTEM|PUBLIC|\"[^\"]*[&%]|'[^']*[&%])")
 
@@ -83,10 +85,10 @@ def labels_of(source: TripleSource) -> dict[str, str]:
     """The label of each IRI that has one, in the file and in the source's file of labels; none where it wants none."""
     from pyoxigraph import Literal, NamedNode
 
-    if source.language == NO_LABELS:
+    if not named_by_labels(source):
         return {}
     found: dict[str, tuple[int, int, str]] = {}
-    spoken = Counter[str]()
+    tags = Counter[str]()
     files = [(source.path, source.format)] + ([(source.labels, syntax_of(source.labels))] if source.labels else [])
     for path, syntax in files:
         if not has_labels(source, path, syntax):
@@ -96,18 +98,32 @@ def labels_of(source: TripleSource) -> dict[str, str]:
             if statement.predicate.value not in LABELS or not isinstance(subject, NamedNode) or not isinstance(label, Literal):
                 continue
             text = " ".join(label.value.split())
-            spoken[label.language or ""] += 1
+            tags[label.language or ""] += 1
             rank = (LABELS.index(statement.predicate.value), _language_rank(label.language, source.language), text)
             if text and rank < found.get(subject.value, (len(LABELS), 0, "")):
                 found[subject.value] = rank
     if found:
-        source.tally.note(f"{len(found):,} things and relations are called by their labels{_languages(source.language, spoken)}.")
+        source.tally.note(f"{len(found):,} things and relations are called by their labels{_languages(source.language, tags)}.")
     return {iri: text for iri, (_, _, text) in found.items()}
 
 
 def named_by_labels(source: TripleSource) -> bool:
-    """Whether things of an N-Triples file are called by labels, so that it is read term by term."""
-    return source.language != NO_LABELS and (source.labels is not None or has_labels(source, source.path, source.format))
+    """Whether things of an RDF file are called by labels: where it has some, or another file that has some was named, unless the language
+    is “none”; of N-Triples with more than 128 MB of text only where a language or that file was named, which the tally says."""
+    if source.language == NO_LABELS:
+        return False
+    asked = bool(source.language) or source.labels is not None
+    if source.format == "ntriples" and not asked and text_bytes(source.path) > LARGE:
+        source.tally.note(
+            "Labels of this large file are not looked for; things are called by their identifiers. A language asks for labels."
+        )
+        return False
+    return source.labels is not None or has_labels(source, source.path, source.format)
+
+
+def text_bytes(path: FilePath) -> int:
+    """About how many bytes of text a file holds."""
+    return path.stat().st_size * (UNPACKS if path.suffix.lower() in PACKED else 1)
 
 
 def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
@@ -133,20 +149,20 @@ def syntax_of(path: FilePath) -> str:
 
 def _language_rank(language: str | None, wanted: str) -> int:
     """How far a label's language is from the wanted one."""
-    spoken, chosen = (language or "").lower(), wanted.lower() or "en"
-    if spoken == chosen:
+    tags, chosen = (language or "").lower(), wanted.lower() or "en"
+    if tags == chosen:
         return 0
-    if spoken.partition("-")[0] == chosen.partition("-")[0]:
+    if tags.partition("-")[0] == chosen.partition("-")[0]:
         return 1
-    return 2 if spoken.partition("-")[0] == "en" else 3 if not spoken else 4
+    return 2 if tags.partition("-")[0] == "en" else 3 if not tags else 4
 
 
 def _languages(wanted: str, seen: Counter[str]) -> str:
     """In which languages the labels are, where there is more than one."""
-    spoken = [language for language, _ in seen.most_common() if language]
-    if len(spoken) < 2:
+    tags = [language for language, _ in seen.most_common() if language]
+    if len(tags) < 2:
         return ""
-    return f", {wanted or 'en'} first, of {len(spoken):,} languages ({', '.join(spoken[:6])}{' …' if len(spoken) > 6 else ''})"
+    return f", {wanted or 'en'} first, of {len(tags):,} languages ({', '.join(tags[:6])}{' …' if len(tags) > 6 else ''})"
 
 
 def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[Any]:

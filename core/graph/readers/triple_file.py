@@ -84,8 +84,8 @@ def _triples(source: TripleSource) -> Iterator[Triple]:
     source.format = format_of(source.path, source.format)
     one = format_named(source.format)
     check_language(source.language)
-    if source.columns and not one.delimited:
-        raise BadInput(f"Columns can be chosen in delimited text only; {source.name} is read as {one.title}.")
+    if source.columns and not (one.delimited or one.table):
+        raise BadInput(f"Columns can be chosen in delimited text and tables only; {source.name} is read as {one.title}.")
     found = False
     for triple in one.read(source):
         found = True

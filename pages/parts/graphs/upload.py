@@ -66,10 +66,11 @@ def _reading() -> tuple[str, str]:
             placeholder="1,2,3",
             max_chars=20,
             width=230,
-            disabled=not format_named(format).delimited,
-            help="For lines of text that hold more than three columns, or in another order. Counted from 1.",
+            disabled=not (format_named(format).delimited or format_named(format).table),
+            help="For lines or tables that hold more than three columns, or in another order. Counted from 1.",
         )
-    return format, columns.strip() if format_named(format).delimited else ""
+    one = format_named(format)
+    return format, columns.strip() if one.delimited or one.table else ""
 
 
 def _types() -> list[str]:

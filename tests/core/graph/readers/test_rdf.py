@@ -118,6 +118,15 @@ def test_what_is_refused_names_file_and_fault(tmp_path, name, text, words):
         read(tmp_path, text, name)
 
 
+def test_labels_of_a_large_file_are_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(rdf, "LARGE", 50)
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    text = f'<http://x.org/a> {label} "Anna"@en .\n<http://x.org/a> <http://x.org/r> <http://x.org/b> .\n'
+    triples, sentences = read(tmp_path, text, "g.nt")
+    assert ("a", "r", "b") in triples and "Labels of this large file are not looked for" in sentences[0]
+    assert read(tmp_path, text, "g.nt", language="en")[0] == [("Anna", "r", "b")]
+
+
 def test_a_language_is_a_tag(tmp_path):
     with pytest.raises(BadInput, match="tag of a language"):
         read(tmp_path, TURTLE, language="Deutsch bitte")

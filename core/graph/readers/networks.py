@@ -1,0 +1,118 @@
+"""Triples of network files (GEXF, GML, Pajek, by networkx) and of columnar tables (Parquet, Arrow, by pyarrow)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from core.errors import BadInput, shorten
+from core.graph.readers.delimited import PARTS, check_columns, header_of
+from core.graph.readers.json_graphs import links
+from core.graph.readers.source import Triple, TripleSource
+from core.io.files import size_text
+
+WHOLE = 1 << 28  # bytes of a network file, which is read at once
+ROWS = 1 << 15  # of a table that are read at once
+
+
+def read_gexf(source: TripleSource) -> Iterator[Triple]:
+    """The edges of a GEXF file; see `core.graph.readers.json_graphs.links` for names. Raises BadInput for what is not GEXF."""
+    import networkx
+
+    return _network(source, "GEXF", lambda data: networkx.read_gexf(io.BytesIO(data)))
+
+
+def read_gml(source: TripleSource) -> Iterator[Triple]:
+    """The edges of a GML file, as `read_gexf`."""
+    import networkx
+
+    return _network(source, "GML", lambda data: networkx.parse_gml(data.decode("utf-8"), label="id"))
+
+
+def read_pajek(source: TripleSource) -> Iterator[Triple]:
+    """The edges and arcs of a Pajek file, as `read_gexf`."""
+    import networkx
+
+    return _network(source, "Pajek", lambda data: networkx.parse_pajek(data.decode("utf-8-sig").splitlines()))
+
+
+def _network(source: TripleSource, title: str, parse: Callable[[bytes], Any]) -> Iterator[Triple]:
+    with source.opened() as stream:
+        data = b""
+        while len(data) <= WHOLE and (more := stream.read(WHOLE + 1 - len(data))):
+            data += more
+    if len(data) > WHOLE:
+        raise BadInput(
+            f"{source.name}: a file in {title} may hold {size_text(WHOLE)}; this one holds more. Write it as N-Triples or a table."
+        )
+    if b"<!ENTITY" in data[: 1 << 20]:
+        raise BadInput(f"{source.name}: it declares XML entities; those are not read.")
+    try:
+        graph = parse(data)
+    except Exception as error:  # whatever the parser stumbles over
+        raise BadInput(f"{source.name} is not {title} ({shorten(str(error) or type(error).__name__, 120)}).") from None
+    nodes = [{**about, "id": str(node)} for node, about in graph.nodes(data=True)]
+    yield from links(source, nodes, [{**about, "source": str(a), "target": str(b)} for a, b, about in graph.edges(data=True)])
+
+
+def read_parquet(source: TripleSource) -> Iterator[Triple]:
+    """The rows of a Parquet file with columns of head, relation and tail under their usual names, or those that were chosen by number."""
+    import pyarrow.parquet
+
+    def batches(path: str) -> tuple[list[str], Iterator[Any]]:
+        file = pyarrow.parquet.ParquetFile(path)
+        return file.schema_arrow.names, file.iter_batches(ROWS)
+
+    return _table(source, "Parquet", batches)
+
+
+def read_arrow(source: TripleSource) -> Iterator[Triple]:
+    """The rows of an Arrow file (Feather), as `read_parquet`."""
+    import pyarrow.ipc
+
+    def batches(path: str) -> tuple[list[str], Iterator[Any]]:
+        file = pyarrow.ipc.open_file(path)
+        return file.schema.names, (file.get_batch(at) for at in range(file.num_record_batches))
+
+    return _table(source, "Arrow", batches)
+
+
+def _table(source: TripleSource, title: str, opened: Callable[[str], tuple[list[str], Iterator[Any]]]) -> Iterator[Triple]:
+    check_columns(source.columns)
+    if not source.path.exists():
+        raise BadInput(f"There is no file {source.path}.")
+    try:
+        names, batches = opened(str(source.path))
+        columns = _columns(source, names)
+        row = 0
+        for batch in batches:
+            parts = [[_text(value) for value in batch.column(at).to_pylist()] for at in columns]
+            for triple in zip(*parts):
+                row += 1
+                source.line = row
+                empty = next((what for what, part in zip(PARTS, triple) if not part.strip()), None)
+                if empty:
+                    source.bad("an empty name", row, f"the {empty} is empty; expected head, relation and tail.")
+                else:
+                    yield triple[0], triple[1], triple[2]
+    except (OSError, ValueError) as error:  # those of pyarrow are among them
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(f"{source.name} is not {title} ({shorten(str(error), 120)}).") from None
+
+
+def _columns(source: TripleSource, names: Sequence[str]) -> list[int]:
+    """The places of head, relation and tail among the columns."""
+    found = source.columns or header_of(list(names))
+    if found is None or max(found) > len(names):
+        raise BadInput(f"{source.name} has the columns {', '.join(names[:12])}; say which hold head, relation and tail.")
+    words = [f"{part} from “{names[at - 1]}”" for part, at in zip(PARTS, found)]
+    others = [name for at, name in enumerate(names, 1) if at not in found]
+    ignored = f"; not read: {', '.join(others[:12])}" if others else ""
+    source.tally.note(f"Columns: {', '.join(words)}{ignored}.")
+    return [at - 1 for at in found]
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else " ".join(str(value).split())

@@ -1,0 +1,212 @@
+"""Tables under other headers, edge lists, JSON, Parquet and network files, as other tools write them; and what is said of each."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.cli import main
+from core.errors import BadInput
+from core.graph.building.build import build
+from core.graph.readers.triple_file import TripleFile, read_triples
+
+TWO = [("Anna", "sails", "The Gull"), ("The Gull", "built in", "Turku")]
+
+
+def read(tmp_path, text: str | bytes, name: str, **how):
+    (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    file = TripleFile(tmp_path / name, **how)
+    return list(file.read()), file.tally.sentences()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("e.tsv", "entity1\trelation\tentity2\nAnna\tsails\tThe Gull\nThe Gull\tbuilt in\tTurku\n", "head from “entity1”"),
+        ("f.csv", "From,Rel,To\nAnna,sails,The Gull\nThe Gull,built in,Turku\n", "relation from “Rel”"),
+        (
+            "g.csv",
+            "Source,Target,Type,Id,Label,Weight\nAnna,The Gull,Directed,0,sails,1.0\nThe Gull,Turku,Directed,1,built in,2.0\n",
+            "relation from “Label”, tail from “Target”; not read: Type, Id, Weight.",
+        ),
+        ("n.csv", ":START_ID,:END_ID,:TYPE\nAnna,The Gull,sails\nThe Gull,Turku,built in\n", "relation from “:TYPE”"),
+        (
+            "d.csv",
+            "id,source,target,description,weight\n1,Anna,The Gull,sails,2\n2,The Gull,Turku,built in,1\n",
+            "relation from “description”",
+        ),
+        ("s.csv", "\ufeffhead;relation;tail\r\nAnna;sails;The Gull\r\nThe Gull;built in;Turku\r\n", ""),
+    ],
+)
+def test_headers_of_other_tools_say_where_the_parts_are(tmp_path, name, text, said):
+    triples, sentences = read(tmp_path, text, name)
+    assert triples == TWO and (said in " ".join(sentences)) and bool(said) == bool(sentences)
+    large = build(TripleFile(tmp_path / name, memory=1 << 26), tmp_path / "large", "g")
+    assert sorted(large.triple_texts(range(2))) == [" -> ".join(triple) for triple in TWO]
+
+
+def test_a_header_above_chosen_columns_is_left_out_and_said(tmp_path):
+    triples, sentences = read(tmp_path, "from,to,what\nAnna,The Gull,sails\n", "c.csv", columns=(1, 3, 2))
+    assert triples == TWO[:1] and "head from “from”, relation from “what”, tail from “to”" in sentences[0]
+    assert read(tmp_path, "Anna,The Gull,sails\n", "c.csv", columns=(1, 3, 2)) == (TWO[:1], [])
+
+
+@pytest.mark.parametrize("name", ["w.tsv", "w.csv"])
+def test_a_weighted_edge_list_is_no_list_of_triples(tmp_path, name):
+    text = "Alpha\tBeta\t3\nBeta\tGamma\t1.5\n".replace("\t", "\t" if name == "w.tsv" else ",")
+    with pytest.raises(BadInput, match="links without relations, the third column being a weight. Read it as “edges”"):
+        read(tmp_path, text, name)
+    with pytest.raises(BadInput, match="links without relations"):
+        build(TripleFile(tmp_path / name, memory=1 << 26), tmp_path / "large", "g")
+    triples, sentences = read(tmp_path, text, name, format="edges")
+    assert triples == [("Alpha", "connected_to", "Beta"), ("Beta", "connected_to", "Gamma")]
+    assert sentences == [
+        "Links without relations: each is called connected_to.",
+        "Columns after the second, such as weights, are not read.",
+    ]
+
+
+def test_numbers_as_tails_stay_triples(tmp_path):
+    assert read(tmp_path, "Anna\tage\t31\nBob\tage\t44\n", "a.tsv")[0] == [("Anna", "age", "31"), ("Bob", "age", "44")]
+    assert read(tmp_path, "1\t2\t3\n2\t2\t1\n", "i.tsv")[0] == [("1", "2", "3"), ("2", "2", "1")]  # a graph whose names are numbers
+
+
+def test_an_edge_list_of_networkx_by_blanks_with_comments(tmp_path):
+    text = "# a graph\nanna gull {'weight': 3}\ngull turku {}\nlonely\n"
+    (tmp_path / "g.edgelist").write_text(text.replace("lonely\n", ""), "utf-8")
+    assert [triple[::2] for triple in read_triples(tmp_path / "g.edgelist")] == [("anna", "gull"), ("gull", "turku")]
+    (tmp_path / "g.edgelist").write_text(text, "utf-8")
+    with pytest.raises(BadInput, match="line 4: expected the two ends of a link, found “lonely”"):
+        list(read_triples(tmp_path / "g.edgelist"))
+
+
+def test_quoted_names_between_tabs_are_read_or_said(tmp_path):
+    text = 'head\trelation\ttail\nAnna\tsails\t"The ""Gull"""\n'
+    triples, sentences = read(tmp_path, text, "q.tsv")
+    assert triples == [("Anna", "sails", '"The ""Gull"""')] and "read the file as tab-quoted" in sentences[0]
+    assert read(tmp_path, text + '"a\tb"\tis\tc\n', "q.tsv", format="tab-quoted")[0] == [
+        ("Anna", "sails", 'The "Gull"'),
+        ("a\tb", "is", "c"),
+    ]
+    with pytest.raises(BadInput, match="line 3: found 4 columns, where the header has 3. Names in double quotes may hold tabs"):
+        read(tmp_path, text + '"a\tb"\tis\tc\n', "q.tsv")
+
+
+NODES = [{"id": "n0", "label": "Anna"}, {"id": "n1", "label": "The Gull"}, {"id": "n2", "label": "Turku"}]
+LINKS = [{"source": "n0", "target": "n1", "relation": "sails"}, {"source": "n1", "target": "n2", "relation": "built in"}]
+VIS = [{"from": one["source"], "to": one["target"], "label": one["relation"]} for one in LINKS]
+CYTOSCAPE = {
+    "nodes": [{"data": {"id": one["id"], "name": one["label"]}} for one in NODES],
+    "edges": [{"data": {"source": one["source"], "target": one["target"], "interaction": one["relation"]}} for one in LINKS],
+}
+D3 = {
+    "nodes": [{"name": one["label"]} for one in NODES],
+    "links": [{"source": 0, "target": 1, "type": "sails"}, {"source": 1, "target": 2, "type": "built in"}],
+}
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"directed": True, "graph": {}, "nodes": NODES, "links": LINKS},
+        {"directed": True, "nodes": NODES, "edges": LINKS},
+        {"nodes": NODES, "edges": VIS},
+        {"elements": CYTOSCAPE},
+        D3,
+        {"graph": {"nodes": {one["id"]: {"label": one["label"]} for one in NODES}, "edges": LINKS}},
+        [{"subject": a, "predicate": b, "object": c} for a, b, c in TWO],
+        {"data": [{"Head": a, "relation": b, "tail": {"name": c}} for a, b, c in TWO]},
+        {"docs": [{"passage": "…", "extracted_triples": [list(TWO[0]), ["too", "short"]]}, {"extracted_triples": [list(TWO[1])]}]},
+    ],
+    ids=["node-link", "networkx 3", "vis", "cytoscape.js", "d3 by place", "json graph format", "rows", "rows in data", "openie"],
+)
+def test_json_of_other_tools(tmp_path, held):
+    triples, sentences = read(tmp_path, json.dumps(held), "g.json")
+    assert triples == TWO
+    assert sentences or "docs" in held
+    assert read(tmp_path, json.dumps(held, indent=2), "h.json")[0] == TWO
+
+
+def test_json_that_is_none_of_these_says_what_is_read(tmp_path):
+    with pytest.raises(BadInput, match="its rows have colour, size. What is read: rows with head, relation and tail"):
+        read(tmp_path, '{"colour": "red", "size": 3}\n', "g.jsonl")
+    with pytest.raises(BadInput, match="link 1 lacks an end, or names a node"):
+        read(tmp_path, json.dumps({"nodes": NODES, "links": [{"source": "n0", "target": "n9"}]}), "g.json")
+
+
+def test_what_two_nodes_share_is_told_apart(tmp_path):
+    nodes = [{"id": 1, "label": "Paris"}, {"id": 2, "label": "Paris"}]
+    held = {"nodes": nodes, "links": [{"source": 1, "target": 2, "weight": 2}]}
+    triples, sentences = read(tmp_path, json.dumps(held), "g.json")
+    assert triples == [("Paris", "connected_to", "Paris (2)")]
+    assert sentences == [
+        "Nodes and links: relations are called by no key: each is “connected_to”. Keys of links that are not read: weight."
+    ]
+
+
+def peer():
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.MultiDiGraph()
+    for one in NODES:
+        graph.add_node(one["label"])
+    for head, relation, tail in TWO:
+        graph.add_edge(head, tail, relation=relation)
+    return networkx, graph
+
+
+@pytest.mark.parametrize(
+    ("suffix", "write"), [(".gexf", "write_gexf"), (".gml", "write_gml"), (".net", "write_pajek"), (".graphml", "write_graphml")]
+)
+def test_networkx_writes_what_we_read(tmp_path, suffix, write):
+    networkx, graph = peer()
+    getattr(networkx, write)(graph, tmp_path / f"g{suffix}")
+    assert sorted(read_triples(tmp_path / f"g{suffix}")) == sorted(TWO)
+
+
+def test_tables_of_parquet_and_arrow(tmp_path):
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    heads, relations, tails = zip(*TWO)
+    table = pa.table({"id": [1, 2], "source": heads, "target": tails, "description": relations, "weight": [1.0, 2.0]})
+    pa.parquet.write_table(table, tmp_path / "g.parquet")
+    pa.feather.write_feather(table, str(tmp_path / "g.feather"), compression="uncompressed")
+    for name in ("g.parquet", "g.feather"):
+        file = TripleFile(tmp_path / name)
+        assert list(file.read()) == TWO
+        assert file.tally.sentences() == [
+            "Columns: head from “source”, relation from “description”, tail from “target”; not read: id, weight."
+        ]
+        assert list(TripleFile(tmp_path / name, columns=(2, 1, 3)).read())[0] == ("Anna", "1", "The Gull")
+    pa.parquet.write_table(table.select(["id", "weight"]), tmp_path / "g.parquet")
+    with pytest.raises(BadInput, match="has the columns id, weight; say which hold head, relation and tail"):
+        list(read_triples(tmp_path / "g.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("g.parquet", b"PAR1 no", "is not Parquet"),
+        ("g.feather", b"", "is not Arrow"),
+        ("g.gexf", b"<html", "is not GEXF"),
+        ("g.gml", b"graph [ node [ id", "is not GML"),
+        ("g.gexf", b'<!DOCTYPE g [<!ENTITY a "ha">]><gexf/>', "declares XML entities"),
+        ("g.dot", b"digraph {}", "DOT says how a graph is drawn. Write the graph as GraphML"),
+        ("g.gpickle", b"\x80", "A pickle can run anything"),
+        ("g.xlsx", b"PK", "Save the sheet as CSV"),
+    ],
+)
+def test_what_is_not_read_says_so(tmp_path, name, data, words):
+    with pytest.raises(BadInput, match=words):
+        read(tmp_path, data, name)
+
+
+def test_a_dry_run_says_what_is_taken_how_and_builds_nothing(tmp_path, capsys):
+    (tmp_path / "g.csv").write_text("from,rel,to,weight\nAnna,sails,The Gull,3\n", "utf-8")
+    assert main(["build", str(tmp_path / "g.csv"), "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "Anna -> sails -> The Gull" in said and "not read: weight." in said
+    assert [file.name for file in tmp_path.iterdir()] == ["g.csv"]
+    assert main(["build", str(tmp_path / "g.csv")]) == 2 and "--out" in capsys.readouterr().err
