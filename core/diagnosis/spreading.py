@@ -9,6 +9,7 @@ import numpy as np
 
 from core.comparison.comparing import Lane
 from core.graph.pagerank.problem import Problem, pose
+from core.graph.storage.excerpt import ExcerptGraph
 from core.graph.texts import weights
 from core.operators.extract import PersonalizedPageRank
 from core.operators.texts.pagerank import PageRankNodes, restarts
@@ -31,7 +32,8 @@ class Moment:
 
 
 def spread(lane: Lane) -> tuple[Moment, ...]:
-    """The moments of the first PageRank in a lane's line; none where it has none, or the graph has more than 2 million edges."""
+    """The moments of the first PageRank in a line; none where it has none, the graph has more than 2 million edges, or is the excerpt
+    that was saved with a case, in which mass would go other ways."""
     for number, operator in enumerate(lane.instance.line):
         if isinstance(operator, PersonalizedPageRank | PageRankNodes) and number < len(lane.states):
             before = lane.states[number - 1] if number else State(lane.states[0].question, lane.states[0].seeds)
@@ -82,7 +84,7 @@ class _Step:
 
 def _problem(graph, operator: PersonalizedPageRank | PageRankNodes, before: State) -> Problem | None:
     """What the operator solves; None where it has nothing to start from or the graph is too large to walk step by step."""
-    if graph.n_edges > (MAX_EDGES if graph.at_hand else MAX_READ):
+    if isinstance(graph, ExcerptGraph) or graph.n_edges > (MAX_EDGES if graph.at_hand else MAX_READ):
         return None
     if isinstance(operator, PersonalizedPageRank):
         return pose(graph, before.seeds, 0, operator.damping, graph.resolve(operator.direction)) if before.seeds else None

@@ -235,7 +235,10 @@ READERS = {
 }
 EACH = [pytest.param(run, id=f"{name}-{number}") for name, runs in READERS.items() for number, run in enumerate(runs)]
 HANDS_ON = {"models.chat.saved_replies", "operators.asking", "builds.asking"}  # the reply as it is
-OF_ITS_OWN = {"finetune.llm"}  # a model that it holds itself; see tests/core/finetune/test_llm.py
+OF_ITS_OWN = {  # see their own tests: a model that it holds itself, and servers that are measured
+    "finetune.llm",
+    "models.chat.profile",
+}
 
 
 @pytest.mark.parametrize("run", EACH)

@@ -57,7 +57,8 @@ def test_the_board_is_the_same_after_thawing(compared):
         "stories",
     )
     for a, b in zip(one["lanes"], other["lanes"]):
-        assert {k: a[k] for k in kept[:-3]} == {k: b[k] for k in kept[:-3]} and a["prompt"] == b["prompt"] and a["stories"] == b["stories"]
+        searches = [story for story in a["stories"] if story.get("of") != "mass"]  # how mass spreads cannot be seen on an excerpt
+        assert {k: a[k] for k in kept[:-3]} == {k: b[k] for k in kept[:-3]} and a["prompt"] == b["prompt"] and searches == b["stories"]
 
 
 def test_the_same_comparison_gives_the_same_bytes(compared):
