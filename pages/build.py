@@ -11,9 +11,10 @@ from pages.parts.build.address import restore
 from pages.parts.build.bench import Bench
 from pages.parts.build.trials import keep_up, ready, waits_for_nothing
 from pages.parts.build.trying import asking, compare_link, try_it
+from pages.parts.methods.chooser import chooser
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.people import admit, barred, held, whose
-from pages.parts.shared.session import instances, said
+from pages.parts.shared.session import engine, instances, said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
@@ -31,6 +32,8 @@ def page() -> None:
         st.header("Build", anchor=False, width="content")
         start(known, bench)
         line = bench.line
+        if st.button("Gallery", icon=":material/grid_view:", key="build_gallery_open", help="The methods with their lines drawn small."):
+            gallery(known, bench)
         compare_link(line, known)
         with st.popover("Save", icon=":material/save:", key="keep-open"):
             keep(line, known)
@@ -69,6 +72,16 @@ def start(known: dict[str, Instance], bench: Bench) -> None:
         placeholder=f"{now.label} · start from another method" if now is not None else "Start from a method, or an empty line",
         label_visibility="collapsed",
     )
+
+
+@st.dialog("Start from a published method", width="large")
+def gallery(known: dict[str, Instance], bench: Bench) -> None:
+    """The methods with their lines drawn small; what is chosen takes the place of the line, which Undo brings back."""
+    now = named(bench.line, known).id if bench.line is not None else ""
+    chosen = chooser(known, engine().models, now, key="build_gallery", answering=session.try_model, as_bricks=True)
+    if chosen in known:
+        bench.load(known[chosen].line)
+        st.rerun()
 
 
 def keep(line: Line | None, known: dict[str, Instance]) -> None:

@@ -1,6 +1,7 @@
 // The chooser of methods: a search box over grouped rows, filtered in the browser; a click or Enter chooses.
 //
-// data: { current, groups: [{ title, rows: [{ id, label, number, sentence, line, needs, changes }] }] }. Every name is set as text.
+// data: { current, groups: [{ title, rows: [{ id, label, number, sentence, line, steps: [{ stage, title }], needs, changes }] }] }. Every name
+// is set as text.
 
 import { el } from "../board/dom.js";
 
@@ -13,10 +14,17 @@ function row(entry, current, choose) {
   const head = el("span", "head");
   head.append(el("b", "", entry.label), el("span", "number", entry.number));
   if (entry.needs) head.append(el("span", "needs", "not installed"));
-  button.append(head, el("span", "sentence", entry.sentence), el("span", "line", entry.line));
+  button.append(head, el("span", "sentence", entry.sentence), entry.steps?.length ? bricksOf(entry) : el("span", "line", entry.line));
   if (entry.needs) button.append(el("span", "how", entry.needs));
   button.addEventListener("click", () => choose(entry.id));
   return button;
+}
+
+// The line drawn small: a brick for each step, in the colour of its stage.
+function bricksOf({ steps, line }) {
+  const drawn = el("span", "steps", ...steps.map(({ stage, title }) => el("span", `step ${stage}`, title)));
+  drawn.title = line;
+  return drawn;
 }
 
 class Chooser {

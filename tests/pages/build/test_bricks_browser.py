@@ -153,6 +153,20 @@ def test_it_is_run_and_changed_and_there_again_after_a_reload_and_another_page(a
         wait_for(page, "Shortest paths", "Rank")
 
 
+def test_a_line_is_started_from_the_gallery_and_the_one_before_comes_back(app):
+    with opened(app, "EgoNetwork() >> SimplePaths()") as page:
+        wait_for(page, "Neighbourhood", "Complete paths")
+        page.get_by_role("button", name="Gallery").click()
+        page.get_by_role("searchbox", name="Search methods").fill("No. 12")
+        row = page.locator(".chooser [data-id=lego-12]")
+        expect(row.locator(".step")).to_have_text(["PageRank", "Shortest paths", "Rank", "Answer"])
+        assert not serious(page)
+        row.click()
+        wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
+        page.locator(".tool", has_text="Undo").click()
+        wait_for(page, "Neighbourhood", "Complete paths")
+
+
 def test_a_hostile_name_is_drawn_as_text(app):
     with opened(app, "OwnRetriever(name='<img src=x onerror=document.title=1>')") as page:
         page.locator(".hk > .line .brick .given b").first.wait_for(timeout=60_000)
