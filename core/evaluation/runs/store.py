@@ -114,6 +114,8 @@ class Store:
     def spend(self, run: int, usage: Mapping[str, Usage]) -> None:
         """Write what a run has asked of language models so far, by name, in the place of what was written before."""
         rows = [(run, name, one.calls, one.tokens_in, one.tokens_out) for name, one in usage.items()]
+        if not rows:
+            return
         with self._write():
             self._db.execute(SPENT)
             self._db.executemany("INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?, ?)", rows)
