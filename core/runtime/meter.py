@@ -178,7 +178,9 @@ def watch_compiling() -> None:
             _here.compiling[-1].__enter__()
 
         def on_end(self, event) -> None:
-            _here.compiling.pop().__exit__(None, None, None)
+            begun = _here.__dict__.get("compiling")
+            if begun:  # this may be called for what began before it listened
+                begun.pop().__exit__(None, None, None)
 
     if not _listeners:
         _listeners.append(Compiling())

@@ -41,7 +41,7 @@ class Bench:
     wanted: str = ""  # the line of the address that was taken over last
     over: str = ""  # what was asked of the run over more questions: that it begins, or ends
     done: tuple[str, int] = ("", 0)  # the drawn component and the last of its messages that was done
-    palette: tuple[Draft, int | Slot, dict[str, Any]] | None = None  # what was drawn last, for which draft and place
+    palette: tuple[Draft, tuple[int | Slot, bool], dict[str, Any]] | None = None  # what was drawn last, for which draft, place and source
 
     @property
     def draft(self) -> Draft:

@@ -53,10 +53,11 @@ def drawn(
     extra: Sequence[Mapping[str, Any]] = (),
     advice: Callable[[Operator | None], dict[str, Any] | None] = lambda operator: None,
     curves: Callable[[int], Mapping[str, Curve]] = lambda key: {},
+    documents: bool = True,
 ) -> dict[str, Any]:
     """The data of assets/bricks; see the head of bricks.js. `outcomes` has by key what came of a brick when the line was run, `extra` the
     steps of the run that are no brick of the line; `advice` says what is suggested for the chosen one, `curves` what values of
-    its parameters do."""
+    its parameters do. Without `documents`, on a graph of triples, steps that begin at a graph of texts are offered last."""
     draft, chosen = bench.draft, bench.chosen
     known = faults(draft)
     one = draft.find(chosen) if isinstance(chosen, int) else None
@@ -64,7 +65,7 @@ def drawn(
         "bricks": [_brick(draft, brick, known, outcomes) for brick in draft.bricks],
         "extra": list(extra),
         "chosen": {"slot": str(chosen)} if isinstance(chosen, Slot) else {"key": chosen},
-        "palette": _palette_once(bench),
+        "palette": _palette_once(bench, documents),
         "form": None if one is None else {**_form(one, bench, curves(one.key)), "advice": advice(one.operator)},
         "slots": {str(slot): _slot_words(draft, slot) for slot in slots(draft)},
         "text": draft.text,
@@ -146,14 +147,15 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
     return f"between {heading(row[slot.at - 1])} and {heading(row[slot.at])}{inside}"
 
 
-def _palette_once(bench: Bench) -> dict[str, Any]:
+def _palette_once(bench: Bench, documents: bool) -> dict[str, Any]:
     """The palette of the chosen place, drawn once as long as line and place stay, as while the line runs."""
-    if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != bench.chosen:
-        bench.palette = bench.draft, bench.chosen, _palette(bench.draft, bench.chosen)
+    place = bench.chosen, documents
+    if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != place:
+        bench.palette = bench.draft, place, _palette(bench.draft, bench.chosen, documents)
     return bench.palette[2]
 
 
-def _palette(draft: Draft, place: Slot | int) -> dict[str, Any]:
+def _palette(draft: Draft, place: Slot | int, documents: bool) -> dict[str, Any]:
     """What fits at the chosen place, by stage, and why the rest does not."""
     reasons = offers(draft, place)
     current = draft.find(place) if isinstance(place, int) else None
@@ -167,7 +169,7 @@ def _palette(draft: Draft, place: Slot | int) -> dict[str, Any]:
             "stage": stage,
             "rows": [entry(name, current, targets) for name in fitting if stage_of(name) == stage],
         }
-        for stage in _order(draft, place)
+        for stage in _order(draft, place, documents)
     ]
     others: dict[str, list[str]] = {}
     for name, reason in reasons.items():
@@ -189,7 +191,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _order(draft: Draft, place: Slot | int) -> list[str]:
+def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
     """The stages, those first that come at this place of a line as a rule: from that of the step before to that of the step behind."""
     if isinstance(place, int):
         first = draft.find(place)
@@ -199,7 +201,8 @@ def _order(draft: Draft, place: Slot | int) -> list[str]:
         start = STAGES.index(row[place.at - 1].stage) if place.at else 0
         end = STAGES.index(row[place.at].stage) if place.at < len(row) else len(STAGES) - 1
         near = list(STAGES[start : end + 1])
-    return [*near, *(stage for stage in STAGES if stage not in near)]
+    ordered = [*near, *(stage for stage in STAGES if stage not in near)]
+    return ordered if documents or near == ["graph"] else sorted(ordered, key=lambda stage: stage == "graph")
 
 
 def stage_of(name: str) -> str:

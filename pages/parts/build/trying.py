@@ -90,7 +90,7 @@ def _line(bench: Bench, job: Job | None) -> None:
     found, extra = outcomes(job.comparison, bench.draft, _steps(job), waits) if here else ({}, [])
     with st.container(key="build-line"):
         known = lambda key: _curves(job, bench, key) if job is not None and "counts" in found.get(key, {}) else {}
-        data = drawn(bench, found, extra, lambda operator: advice_data(operator, tried()), known)
+        data = drawn(bench, found, extra, lambda operator: advice_data(operator, tried()), known, source().documents)
         bricks({**data, "change": _change(job) if here else None, "running": job is not None and not job.ended, "held": bench.held}, take)
 
 

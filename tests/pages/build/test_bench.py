@@ -131,6 +131,12 @@ def test_a_message_that_means_nothing_changes_nothing(edit):
     drawn(one, {})
 
 
+def test_on_triples_the_palette_does_not_begin_with_graphs_of_texts():
+    shown = {on: drawn(Bench(), {}, documents=on)["palette"]["groups"] for on in (True, False)}
+    texts, triples = ([group["stage"] for group in shown[on]] for on in (True, False))
+    assert texts[0] == "graph" and triples[-1] == "graph" and sorted(texts) == sorted(triples)
+
+
 def test_the_palette_has_what_fits_and_says_why_the_rest_does_not():
     shown = drawn(bench("EgoNetwork()"), {})["palette"]
     names = [row["name"] for group in shown["groups"] for row in group["rows"]]
