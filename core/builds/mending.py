@@ -21,6 +21,7 @@ COMPARED = 4_000  # names whose vectors are compared: those of the entities with
 NEAREST = 3  # of each name
 APOSTROPHES = re.compile(r"[’'`´ʼ‘]")
 OTHERS = re.compile(r"[^\w]+|_")
+DIGITS = re.compile(r"\d+")
 PLURAL = 4  # letters of a word at least whose plural is folded
 REASONS = ("case", "accents", "apostrophes and punctuation", "plural")
 
@@ -90,8 +91,7 @@ def by_vectors(
 
 def _may_be_same(name: str, other: str) -> bool:
     """Whether two names have the same numbers, and differ in more than their spelling."""
-    numbers = lambda text: re.findall(r"\d+", text)
-    return numbers(name) == numbers(other) and spellings(name)[-1] != spellings(other)[-1]
+    return DIGITS.findall(name) == DIGITS.findall(other) and spellings(name)[-1] != spellings(other)[-1]
 
 
 def _entities(graph: Graph) -> Iterator[tuple[int, str]]:

@@ -14,6 +14,7 @@ from statistics import fmean
 from core.runtime.meter import spent
 
 START = 8  # requests at a time after the first one
+PATIENCE, EARLY = 5.0, 3  # seconds of the first reply after each of which one more request may go beside it, and how many at most
 LARGEST = 128  # requests at a time, where no number is given
 AHEAD = 16  # pieces of work that are made ready while the window is full, at most
 FULL = 0.7  # of the window in use, on average, so that replies say what it gives
@@ -47,17 +48,19 @@ class Place:
 class Window:
     """The requests that may be at a server at a time. Safe between threads, which get their turn in the order in which they came.
 
-    It begins with one request, goes on with `START` where these are answered within half of `timeout` even one after the other, and doubles
-    as long as replies are no slower, or so many more of them come in a second that it pays. Else it goes back to where the server was full
-    by what came in a second, and tries twice as many again after a while. Where the server says that it is busy, the window becomes
-    what the server has in hand then, and grows in small steps from there; where a reply does not come in time, it is halved. So it is
-    additive increase and multiplicative decrease (AIMD), with a doubling start. `fixed` is a number that somebody chose, and stays.
+    It begins with one request, and up to three more where the first reply takes more than five seconds each, goes on with `START` where
+    these are answered within half of `timeout` even one after the other, and doubles as long as replies are no slower, or so many more of
+    them come in a second that it pays. Else it goes back to where the server was full by what came in a second, and tries twice as many
+    again after a while. Where the server says that it is busy, the window becomes what the server has in hand then, and grows in small
+    steps from there; where a reply does not come in time, it is halved. So it is additive increase and multiplicative decrease (AIMD),
+    with a doubling start. `fixed` is a number that somebody chose, and stays.
     """
 
     def __init__(self, fixed: int = 0, timeout: float = 120.0, clock: Callable[[], float] = time.monotonic):
         self._fixed, self._timeout, self._clock, self._lock = fixed, timeout, clock, threading.Lock()
         self._limit, self._step, self._hold, self._closed = 1, LARGEST, HOLD, 0.0
-        self._began = False  # whether it has grown for the first time
+        self._began = self._shrunk = False  # whether it has grown for the first time, and whether the server was ever too slow or busy
+        self._sent: float | None = None  # when the first request was
         self.answers = 0  # replies so far
         self._at_work, self._waiting = 0, deque[threading.Event]()
         self._before: _Level | None = None  # what is compared with; None while the window holds
@@ -66,7 +69,10 @@ class Window:
     @property
     def limit(self) -> int:
         """How many requests may be at the server now."""
-        return self._fixed or self._limit
+        if self._fixed or self.answers or self._shrunk or self._sent is None:
+            return self._fixed or self._limit
+        # a long first reply, as to another person, holds nobody up
+        return self._limit + min(EARLY, int((self._clock() - self._sent) / PATIENCE))
 
     @property
     def at_once(self) -> int:
@@ -115,7 +121,7 @@ class Window:
             self._shrink(max(1, self._at_work // 2))
 
     def _shrink(self, limit: int) -> None:
-        self._hold = min(LONGEST_HOLD, 2 * self._hold)
+        self._hold, self._shrunk = min(LONGEST_HOLD, 2 * self._hold), True
         self._limit, self._step = limit, max(1, limit // 8)
         self._begin()
 
@@ -178,6 +184,7 @@ class Window:
         now = self._clock()
         self._busy += self._at_work * (now - self._turned)
         self._at_work, self._turned = self._at_work + by, now
+        self._sent = now if self._sent is None and by > 0 else self._sent
 
     def _replied(self, seconds: float) -> None:
         """A reply to a request that was sent with this window: after as many as it has places they say something of it."""

@@ -123,7 +123,8 @@ def _merges(corpus: Corpus, graph: Graph, mends: Mends, why: str) -> None:
     st.markdown(f"**{many(len(mends.edits), 'merge')}**")
     if absent:
         fits = "fits" if len(absent) == 1 else "fit"
-        st.warning(f"{many(len(absent), 'merge')} {fits} nothing in this graph, which has no such names, and stays saved for other graphs.")
+        left = f"{many(len(absent), 'merge')} {fits} nothing in this graph, which has no such names, and stays saved for other graphs."
+        st.warning(plain(left))
     edits = sorted(mends.edits, key=lambda edit: edit not in absent)
     shown = session.mend_shown or SHOWN
     with st.container(horizontal=True, gap="small", key="mend-saved"):

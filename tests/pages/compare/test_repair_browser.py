@@ -40,7 +40,7 @@ def repaired(page) -> None:
 def told(page) -> tuple:
     """The headline, and of each lane its name, its tag, its sentence's head, and the last stage of its funnel."""
     lanes = page.locator(".lane")
-    parts = ("h3 span:first-child", ".voice-reader .tag", ".said b", ".stage:last-child b")
+    parts = ("h3 span:first-child", ".voice-reader .tag", ".said > p:not(.influence) > b", ".stage:last-child b")
     return page.locator(".band-text").inner_text(), [tuple(lane.locator(part).inner_text() for part in parts) for lane in lanes.all()]
 
 

@@ -155,3 +155,18 @@ def test_a_window_that_is_not_full_does_not_grow():
             server.now += 1.0
             place.answered()
     assert server.window.limit <= 2 * limit
+
+
+def test_a_long_first_reply_holds_nobody_up():
+    """By hand: one more request after 5, 10 and 15 seconds without a reply, then no more; none where the server was busy."""
+    now = [0.0]
+    window, busy = Window(clock=lambda: now[0]), Window(clock=lambda: now[0])
+    limits = []
+    with window.place():
+        for now[0] in (0.0, 4.9, 5.0, 10.0, 15.0, 60.0):
+            limits.append(window.limit)
+    assert limits == [1, 1, 2, 3, 4, 4]
+    with busy.place():
+        busy.refused(1.0)
+        now[0] += 30.0
+        assert busy.limit == 1
