@@ -35,6 +35,19 @@ GRAPHS = {
     "g.graphml": b'<graphml><key id="d" for="node" attr.name="label"/><graph><node id="a"><data key="d">A</data></node>'
     b'<edge source="a" target="a"/></graph></graphml>',
     "g.jsonl": b'{"graph": [["A", "r", "B"]]}\n',
+    "h.jsonl": b'{"head": "A", "relation": "r", "tail": {"name": "B"}}\n',
+    "n.json": b'{"nodes": [{"id": 1, "label": "A"}, {"id": "b"}], "links": [{"source": 1, "target": "b", "type": "r"}]}',
+    "o.json": b'{"docs": [{"extracted_triples": [["A", "r", "B"], ["x"]]}]}',
+    "w.csv": b"A;r;B\n:START_ID;:END_ID;:TYPE\n",
+    "g.edgelist": b"# c\nA B 3\nB C 1\n",
+    "g.ttl": b'@prefix s: <http://schema.org/> .\n<http://a/a> s:name "A"@en ; <http://a/r> [ s:name "B" ] .\n',
+    "g.rdf": b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="http://a/a">'
+    b'<r xmlns="http://a/">b</r></rdf:Description></rdf:RDF>',
+    "g.jsonld": b'{"@id": "http://a/a", "http://a/r": [{"@id": "http://a/b"}]}',
+    "g.gexf": b'<gexf version="1.2" xmlns="http://www.gexf.net/1.2draft"><graph><nodes><node id="0" label="A"/></nodes>'
+    b'<edges><edge id="0" source="0" target="0"/></edges></graph></gexf>',
+    "g.gml": b'graph [ node [ id 0 label "A" ] edge [ source 0 target 0 relation "r" ] ]',
+    "g.net": b'*vertices 2\n1 "A"\n2 "B"\n*arcs\n1 2 1\n',
 }
 PIECES = st.sampled_from(
     [
@@ -91,7 +104,7 @@ def test_questions(tmp_path, file, format, columns):
         assert found and all(question.text.encode() and question.id.encode() for question in found)
 
 
-@several(250)
+@several(500)
 @given(spoiled(GRAPHS), st.sampled_from(["auto", "auto", "auto", *GRAPH_FORMATS]))
 def test_graphs(tmp_path, file, format):
     path = tmp_path / file[0]

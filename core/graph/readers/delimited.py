@@ -88,7 +88,7 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
     for at, (number, text) in enumerate(chain(first, texts)):
         if text.startswith("#"):
             continue
-        row = next(csv.reader([text], delimiter=separator)) if separator else text.split()
+        row = _row(text, separator)
         names = [name.strip().casefold() for name in row]
         if not at and len(names) > 1 and names[0] in HEADS and names[1] in TAILS:
             continue
@@ -99,6 +99,16 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
             wider = True
             source.tally.note("Columns after the second, such as weights, are not read.")
         yield row[0].strip(), LINKED, row[1].strip()
+
+
+def _row(text: str, separator: str | None) -> list[str]:
+    """The cells of a line, by a separator or by blanks; none where its quotes do not end."""
+    if separator is None:
+        return text.split()
+    try:
+        return next(csv.reader([text], delimiter=separator), [])
+    except csv.Error:
+        return []
 
 
 def check_columns(columns: Columns | None) -> None:
@@ -156,7 +166,7 @@ def _refuse_edges(path: FilePath, rows: list[list[str]]) -> None:
     cells = [[cell.strip() for cell in row] for row in rows]
     ends = [name.casefold() for name in cells[0]]
     named = len(set(ends) & set(HEADS)) == 1 and len(set(ends) & set(TAILS)) == 1 and len(ends) in (2, 3)
-    heads = {row[0] for row in cells}
+    heads = {row[0] for row in cells if row}
     weighted = len(cells) > 1 and all(len(row) == 3 and NUMBER.fullmatch(row[2]) for row in cells)
     if named or (weighted and any(row[1] in heads for row in cells) and not all(NUMBER.fullmatch(row[1]) for row in cells)):
         raise BadInput(
@@ -166,12 +176,7 @@ def _refuse_edges(path: FilePath, rows: list[list[str]]) -> None:
 
 
 def _cells(text: str, form: str) -> list[str]:
-    if form not in QUOTED:
-        return text.split(SEPARATORS[form])
-    try:
-        return next(csv.reader([text], delimiter=SEPARATORS[form]), [])
-    except csv.Error:
-        return []
+    return _row(text, SEPARATORS[form]) if form in QUOTED else text.split(SEPARATORS[form])
 
 
 def triple_of(path: FilePath, number: int, row: list[str], form: str, columns: Columns | None) -> Triple:

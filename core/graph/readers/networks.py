@@ -96,7 +96,7 @@ def _table(source: TripleSource, title: str, opened: Callable[[str], tuple[list[
                     source.bad("an empty name", row, f"the {empty} is empty; expected head, relation and tail.")
                 else:
                     yield triple[0], triple[1], triple[2]
-    except (OSError, ValueError) as error:  # those of pyarrow are among them
+    except (OSError, ValueError, NotImplementedError, RuntimeError) as error:  # those of pyarrow are among them
         if isinstance(error, BadInput):
             raise
         raise BadInput(f"{source.name} is not {title} ({shorten(str(error), 120)}).") from None
