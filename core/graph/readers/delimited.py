@@ -171,7 +171,7 @@ def _refuse_edges(path: FilePath, rows: list[list[str]]) -> None:
     if named or (weighted and any(row[1] in heads for row in cells) and not all(NUMBER.fullmatch(row[1]) for row in cells)):
         raise BadInput(
             f"{path.name} looks like a list of links without relations{', the third column being a weight' if weighted else ''}. "
-            f"Read it as “{EDGES}”, or choose the columns of head, relation and tail."
+            f"Read it as an edge list (format {EDGES}), or choose the columns of head, relation and tail."
         )
 
 

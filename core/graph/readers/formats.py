@@ -91,7 +91,7 @@ FORMATS: dict[str, Format] = {
     "comma": _columns("Comma-separated text", ".csv"),
     "semicolon": _columns("Text separated by semicolons"),
     "tab-quoted": _columns("Tab-separated text with quoted names"),
-    "edges": Format("Links without relations (an edge list)", (".edgelist", ".edges"), delimited.read_edges),
+    "edges": Format("Edge list, links without relations", (".edgelist", ".edges"), delimited.read_edges),
     "ntriples": Format("N-Triples", (".nt",), rdf.read, _term_blocks, terms=True),
     "turtle": Format("Turtle", (".ttl",), rdf.read),
     "nquads": Format("N-Quads", (".nq",), rdf.read),

@@ -79,6 +79,8 @@ def read_arrow(source: TripleSource) -> Iterator[Triple]:
 
 
 def _table(source: TripleSource, title: str, opened: Callable[[str], tuple[list[str], Iterator[Any]]]) -> Iterator[Triple]:
+    from pyarrow import ArrowException
+
     check_columns(source.columns)
     if not source.path.exists():
         raise BadInput(f"There is no file {source.path}.")
@@ -96,9 +98,7 @@ def _table(source: TripleSource, title: str, opened: Callable[[str], tuple[list[
                     source.bad("an empty name", row, f"the {empty} is empty; expected head, relation and tail.")
                 else:
                     yield triple[0], triple[1], triple[2]
-    except (OSError, ValueError, NotImplementedError, RuntimeError) as error:  # those of pyarrow are among them
-        if isinstance(error, BadInput):
-            raise
+    except (ArrowException, OSError) as error:
         raise BadInput(f"{source.name} is not {title} ({shorten(str(error), 120)}).") from None
 
 

@@ -23,7 +23,7 @@ from core.sources import GraphSource
 from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
-from pages.parts.shared.text import plain
+from pages.parts.shared.text import many, plain
 
 LOOKED_AT, PREVIEWED, LONGEST_FILE_NAME = 5_000, 8, 80
 MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
@@ -112,7 +112,7 @@ def _form(file, rows: list[tuple[str, str, str]], format: str, columns: str) -> 
     head = rows[:PREVIEWED]
     if any(name.casefold().strip() == "question" for name in rows[0]):
         st.warning("This looks like a table of questions. Those are added under “Add questions”.", icon=":material/quiz:")
-    st.caption(f"The first {len(head)} triples:")
+    st.caption(f"The first {many(len(head), 'triple')}:")
     st.dataframe({"Head": [r[0] for r in head], "Relation": [r[1] for r in head], "Tail": [r[2] for r in head]}, hide_index=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(

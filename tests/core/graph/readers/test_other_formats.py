@@ -55,7 +55,7 @@ def test_a_header_above_chosen_columns_is_left_out_and_said(tmp_path):
 @pytest.mark.parametrize("name", ["w.tsv", "w.csv"])
 def test_a_weighted_edge_list_is_no_list_of_triples(tmp_path, name):
     text = "Alpha\tBeta\t3\nBeta\tGamma\t1.5\n".replace("\t", "\t" if name == "w.tsv" else ",")
-    with pytest.raises(BadInput, match="links without relations, the third column being a weight. Read it as “edges”"):
+    with pytest.raises(BadInput, match="links without relations, the third column being a weight. Read it as an edge list"):
         read(tmp_path, text, name)
     with pytest.raises(BadInput, match="links without relations"):
         build(TripleFile(tmp_path / name, memory=1 << 26), tmp_path / "large", "g")
