@@ -14,10 +14,11 @@ from core.builds.merge.corpus_graphs import GivenLinks, NearestDocuments, Shared
 from core.builds.merge.merging import Merge
 from core.builds.merge.passages import PassageGraph
 from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges
+from core.builds.opened import OpenedIndex
 from core.builds.vectors import Vectors
 
 EVERY: tuple[type[BuildOperator], ...] = (
-    *(WholeDocuments, TokenChunks, SentenceChunks),
+    *(WholeDocuments, TokenChunks, SentenceChunks, OpenedIndex),
     *(NounPhrases, LanguageModelExtraction, DescribedNames),
     *(Merge, PassageGraph),
     *(GivenLinks, NearestDocuments, SharedTerms),

@@ -88,10 +88,10 @@ def status(corpus: Corpus, build: str | Build) -> Status:
 
 def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     """The build that is meant by an id, a kind of graph or a line: of a kind (kg, tkg ...) the first that is built of the documents as
-    they are or (`shipped`) came with them, by a language model before noun phrases, or else serves while it is built anew; where none
+    they are or (`shipped`) came with them, an opened index first and noun phrases last, or else serves while it is built anew; where none
     is, the one that asks no language model, and that the corpus has all for. Raises BadParameter."""
     known = builds_of(corpus)
-    kind = [one for one in known.values() if one.graph == spec]
+    kind = sorted((one for one in known.values() if one.graph == spec), key=lambda one: one.extractor != "opened")
     kind = [one for one in kind if not any(operator.lacks(corpus) for operator in one.line)] or kind
     if spec in known or not kind:
         return find(spec)

@@ -85,10 +85,10 @@ def ships(corpus: Corpus, build: Build) -> ShippedBuild | None:
 
 def builds_of(corpus: Corpus) -> dict[str, Build]:
     """The builds that can be chosen for a corpus, by id: those of the catalogue, and behind each those by another language model that
-    ship with this corpus."""
+    ship with this corpus; those of opened indexes where it was opened from one."""
     more = [find(one.build) for one in shipped(corpus)]
     both = (one for row in catalogue().values() for one in (row, *(other for other in more if other.row == row.id)))
-    return {one.id: one for one in both}
+    return {one.id: one for one in both if one.extractor != "opened" or not any(operator.lacks(corpus) for operator in one.line)}
 
 
 def digest_of(chunks: Table) -> str:

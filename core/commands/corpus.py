@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.builds.shipped import shipped
-from core.commands import corpus_advise, corpus_build, corpus_mend
+from core.commands import corpus_advise, corpus_build, corpus_mend, corpus_open
 from core.commands.questions import print_brought
 from core.commands.terminal import OK, bar, finish, warn
 from core.corpus import Corpus, bring, bring_questions, corpora, open_corpus, remove_corpus
@@ -44,6 +44,7 @@ def add(commands) -> None:
     out.add_argument("documents", nargs="*", metavar="DOCUMENT", help="ids of documents, as show gives them")
     out.add_argument("--all", action="store_true", help="remove the corpus with all that was built of it")
     out.set_defaults(run=_remove)
+    corpus_open.add_part(parts)
     corpus_build.add_parts(parts)
     corpus_advise.add_parts(parts)
     corpus_mend.add_part(parts)

@@ -26,6 +26,7 @@ KINDS = {
     "links": ("Linked documents", "The documents themselves, joined by links (FastInsight's corpus graph)."),
 }
 READERS = {
+    "opened": ("Another tool", "As its index has it; only vectors are made here."),
     "noun-phrases": ("Names and noun phrases", "No language model is asked."),
     "described": ("Names by a parser, described by a language model", "One call for each chunk."),
     "llm": ("A language model", "Finds more, and takes far longer."),
@@ -45,7 +46,7 @@ def chosen_build(corpus: Corpus) -> Build:
     """The choice of the kind of graph, and of who reads the chunks."""
     offered: dict[str, list[Build]] = {kind: [] for kind in KINDS}
     known = builds_of(corpus)
-    for one in known.values():
+    for one in sorted(known.values(), key=lambda one: list(READERS).index(one.extractor) if one.extractor in READERS else len(READERS)):
         if one.graph in offered:
             offered[one.graph].append(one)
     built = [one for some in offered.values() for one in some if status(corpus, one).current]
@@ -59,7 +60,7 @@ def chosen_build(corpus: Corpus) -> Build:
         persist_state="session",
         format_func=lambda kind: KINDS[kind][0],
     )
-    some = sorted(offered[kind], key=lambda one: list(READERS).index(one.extractor) if one.extractor in READERS else len(READERS))
+    some = offered[kind]
     here = Session.texts_build[kind]
     ids = [one.id for one in some]
     if here.value not in ids:

@@ -1,0 +1,50 @@
+"""Stage “chunk”: the chunks and the graph of an index of another tool, as they were opened with the corpus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.builds.base import BuildContext, BuildOperator, Made
+from core.corpus import Corpus
+from core.corpus.indexes.opening import opened_graph, opened_of
+from core.corpus.indexes.tools import TOOLS
+from core.errors import BadInput
+from core.parameters import param
+
+
+@dataclass(frozen=True, repr=False)
+class OpenedIndex(BuildOperator):
+    """The chunks, entities, relations, communities and reports of the index of `tool` that the corpus was opened from (`corpus open`).
+    Nothing is read or extracted; the report says what of the index was left out."""
+
+    stage = "chunk"
+    title = "index of another tool"
+    reads, writes = ("documents",), ("chunks", "graph", "communities")
+
+    tool: str = param("graphrag", "Tool", "The tool that made the index.", choices=tuple(TOOLS))
+
+    def lacks(self, corpus: Corpus) -> str:
+        return "" if opened_of(corpus, self.tool) else f"The corpus “{corpus.name}” was not opened from an index of {self.called}."
+
+    @property
+    def called(self) -> str:
+        """The tool's name."""
+        return TOOLS[self.tool].title
+
+    def apply(self, made: Made, ctx: BuildContext) -> Made:
+        taken = opened_of(made.corpus, self.tool)
+        if taken is None:
+            raise BadInput(f"{self.lacks(made.corpus)} Open its folder with: python -m core corpus open FOLDER --name NAME")
+        if taken.corpus != made.corpus.digest:
+            raise BadInput(
+                f"The documents of “{made.corpus.name}” have changed since the index of {self.called} was opened, and it says nothing of "
+                "the changes. Open the folder again under another name, or build a graph of the documents here."
+            )
+        graph = opened_graph(made.corpus, self.tool)
+        ctx.report.counts.update({what: count for what, count in taken.counts.items() if count})
+        for sentence in taken.sentences():
+            ctx.report.note(sentence)
+        return made.replace(chunks=graph.columns.chunks, graph=graph)
+
+    def words(self) -> str:
+        return f"index of {self.called}"

@@ -1,0 +1,46 @@
+"""`corpus open`: a corpus made of the index of another tool."""
+
+from __future__ import annotations
+
+from core.builds import build, find
+from core.commands.terminal import OK, bar, warn
+from core.corpus.indexes.opening import look, open_index
+from core.corpus.indexes.tools import TOOLS, build_of
+
+
+def add_part(parts) -> None:
+    """The grammar of this, as a part of `corpus`."""
+    opened = parts.add_parser(
+        "open",
+        help="make a corpus of the index of another tool: its texts, and its graph beside those that are built here",
+        description="Read the folder in which another tool has its index: "
+        + "; ".join(f"{tool.title} ({tool.known_by})" for tool in TOOLS.values())
+        + ". Its documents become a corpus, its chunks, entities, relations, communities and reports a graph of it. Vectors are made anew. "
+        "Pickled files are never loaded.",
+    )
+    opened.add_argument("path", metavar="FOLDER", help="the folder of the index, or a zip of it")
+    opened.add_argument("--name", default="", metavar="NAME", help="the corpus: small letters, digits and dashes")
+    opened.add_argument("--title", default="", help="what the choosers show (default: the name)")
+    opened.add_argument("--dry-run", action="store_true", help="say what would be taken and left out, and write nothing")
+    opened.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Open the index, make its vectors, and print what was taken; the exit code."""
+    if options.dry_run or not options.name:
+        with bar("Reading the index") as advanced:
+            taken = look(options.path, advanced)
+        print(taken.words())
+        warn(taken.sentences())
+        print("Nothing was written; give --name NAME to make a corpus of it." if not options.dry_run else "Nothing was written.")
+        return OK
+    engine = options.engine()
+    with bar("Reading the index") as advanced:
+        corpus, taken = open_index(options.path, options.name, options.title, advanced)
+    print(taken.words())
+    warn(taken.sentences())
+    with bar("Vectors") as advanced:
+        build(corpus, find(build_of(taken.tool)), engine.models, advanced)
+    print(f"{corpus.name} is opened; its graph is {build_of(taken.tool)}, and a graph of the same texts that is built here lies beside it:")
+    print(f"  python -m core corpus build {corpus.name} --graph tkg --extractor noun-phrases")
+    return OK

@@ -1,0 +1,192 @@
+"""An index of another tool as a corpus has it: its documents, and a graph with the tool's own chunks, communities and reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from core.corpus.chunks import chunk_id
+from core.corpus.document import Document
+from core.corpus.indexes.index import Chunk, Community, Index, Text
+from core.corpus.tokens import tokens
+from core.errors import BadInput
+from core.graph.building.text_graph import assemble, with_tables
+from core.graph.columns import Table
+from core.graph.store import Graph
+
+RELATED = "related to"  # the name of a relation that has none, as in graphs that are built here
+
+
+@dataclass
+class Opened:
+    """An index as a corpus has it: the documents, the graph, what is left out by what it is (with how often), and sentences on what was
+    guessed. The tables of the graph are those of a graph that is built here."""
+
+    documents: list[Document]
+    graph: Graph
+    left_out: Counter[str]
+    notes: list[str]
+
+
+@dataclass
+class _Gathered:
+    """What an index says of one node or edge, in however many places."""
+
+    type: str = ""
+    descriptions: dict[str, None] = field(default_factory=dict)
+    keywords: dict[str, None] = field(default_factory=dict)
+    chunks: set[int] = field(default_factory=set)
+    weight: float = 0.0
+
+    def add(self, description: str, chunks: Iterable[int]) -> None:
+        """Add what one place says."""
+        self.descriptions.update({description: None} if description else {})
+        self.chunks.update(chunks)
+
+    @property
+    def description(self) -> str:
+        return " ".join(self.descriptions)
+
+
+def assembled(index: Index, tool: str, name: str) -> Opened:
+    """The documents and the graph of an index; `tool` is a short word for the tool, by which its chunks are told from ours, `name` the
+    graph's.
+
+    Entities of one name are one node. What names a chunk or an entity that the index lacks is left out and counted, as are entities
+    without a name. Raises BadInput where there is no chunk with a text.
+    """
+    left, notes = Counter(index.left_out), list(index.notes)
+    documents, chunks, rows = _texts(index, tool, notes)
+    nodes = _nodes(index, rows, left)
+    edges = _edges(index, nodes, rows, left)
+    graph = assemble(
+        name,
+        list(nodes),
+        list(edges),
+        {
+            "type": [one.type for one in nodes.values()],
+            "description": [one.description for one in nodes.values()],
+            "chunks": [sorted(one.chunks) for one in nodes.values()],
+        },
+        {
+            "description": [one.description for one in edges.values()],
+            "keywords": [", ".join(one.keywords) for one in edges.values()],
+            "weight": [one.weight for one in edges.values()],
+            "chunks": [sorted(one.chunks) for one in edges.values()],
+        },
+        chunks,
+    )
+    communities = _communities(index.communities, graph, left)
+    return Opened(documents, with_tables(graph, communities=communities) if communities else graph, +left, notes)
+
+
+def _texts(index: Index, tool: str, notes: list[str]) -> tuple[list[Document], Table, dict[str, int]]:
+    """The documents, the table of chunks in the order of the documents, and the row of each chunk by the tool's key."""
+    chunks = [replace(one, document=one.document or one.key) for one in _unique(index.chunks) if one.text.strip()]
+    if not chunks:
+        raise BadInput("The index has no chunk with a text, so there is nothing that answers could rest on.")
+    of: dict[str, list[Chunk]] = {}
+    for one in chunks:
+        of.setdefault(one.document, []).append(one)
+    documents = _documents(index.documents, of, notes)
+    columns: dict[str, list] = {column: [] for column in ("id", "document", "title", "place", "text", "tokens")}
+    rows: dict[str, int] = {}
+    for key in sorted(of, key=lambda key: documents[key].id):
+        document = documents[key]
+        for number, chunk in enumerate(of[key]):
+            rows[chunk.key] = len(rows)
+            whole = len(of[key]) == 1 and chunk.text == document.text
+            values = (chunk_id(document.id, 0, 1) if whole else f"{document.id}#{tool}-{number}", document.id, document.title, "")
+            for column, value in zip(columns, (*values, chunk.text, len(tokens(chunk.text)))):
+                columns[column].append(value)
+    return list(documents.values()), Table.of(**columns), rows
+
+
+def _unique(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Each chunk once by its key."""
+    return list({one.key: one for one in chunks}.values())
+
+
+def _documents(given: Sequence[Text], chunks: dict[str, list[Chunk]], notes: list[str]) -> dict[str, Document]:
+    """The documents by the tool's key, called by their titles where no two share one; a text that the index lacks is put together of its
+    chunks."""
+    known = {one.key: one for one in given} | {key: Text(key) for key in chunks if key not in {one.key for one in given}}
+    titles = Counter(" ".join(one.title.split()) for one in known.values())
+    found: dict[str, Document] = {}
+    joined = 0
+    for key, one in known.items():
+        title = " ".join(one.title.split())
+        text = one.text
+        if not text.strip():
+            text = "\n\n".join(chunk.text for chunk in chunks.get(key, ()))
+            joined += len(chunks.get(key, ())) > 1
+        if text.strip():
+            id = title if title and titles[title] == 1 else key
+            found[key] = Document(id, text, title or id)
+    if joined:
+        notes.append(
+            f"The index does not hold the text of {joined:,} document{'s' * (joined > 1)}; it was put together of the chunks, so what they "
+            "have in common is there twice."
+        )
+    return found
+
+
+def _nodes(index: Index, rows: dict[str, int], left: Counter[str]) -> dict[str, _Gathered]:
+    found: dict[str, _Gathered] = {}
+    for one in index.entities:
+        name = " ".join(one.name.split())
+        if not name:
+            left["Left out, entities without a name"] += 1
+            continue
+        left["Put together, entities of one name"] += name in found
+        node = found.setdefault(name, _Gathered())
+        node.type = node.type or " ".join(one.type.split())
+        node.add(" ".join(one.description.split()), _known(one.chunks, rows, left))
+    return found
+
+
+def _edges(index: Index, nodes: dict[str, _Gathered], rows: dict[str, int], left: Counter[str]) -> dict[tuple[str, str, str], _Gathered]:
+    found: dict[tuple[str, str, str], _Gathered] = {}
+    for one in index.relations:
+        head, tail = " ".join(one.head.split()), " ".join(one.tail.split())
+        if head not in nodes or tail not in nodes:
+            left["Left out, relations of an entity that the index lacks"] += 1
+            continue
+        key = (head, " ".join(one.name.split()) or RELATED, tail)
+        left["Put together, relations between the same two entities"] += key in found
+        edge = found.setdefault(key, _Gathered())
+        edge.weight += one.weight
+        edge.keywords.update(dict.fromkeys(filter(None, (" ".join(word.split()) for word in one.keywords.split(",")))))
+        edge.add(" ".join(one.description.split()), _known(one.chunks, rows, left))
+    return found
+
+
+def _known(chunks: Iterable[str], rows: dict[str, int], left: Counter[str]) -> list[int]:
+    """The rows of some chunks; those that the index lacks are counted."""
+    chunks = list(chunks)
+    left["Left out, mentions of chunks that the index lacks"] += sum(chunk not in rows for chunk in chunks)
+    return [rows[chunk] for chunk in chunks if chunk in rows]
+
+
+def _communities(communities: Sequence[Community], graph: Graph, left: Counter[str]) -> Table | None:
+    """The table of communities, coarsest first; None where there is none with a member."""
+    number = {name: row for row, name in enumerate(graph.names(range(graph.n_nodes)))}
+    inside: dict[str, list[int]] = {}
+    for one in communities:
+        names = [" ".join(name.split()) for name in one.members]
+        left["Left out, members of communities that are no entities of the index"] += sum(name not in number for name in names)
+        inside[one.key] = sorted({number[name] for name in names if name in number})
+    retained = sorted((one for one in {one.key: one for one in communities}.values() if inside[one.key]), key=lambda one: one.level)
+    left["Left out, communities without a member"] += len(inside) - len(retained)
+    row = {one.key: at for at, one in enumerate(retained)}
+    if not retained:
+        return None
+    return Table.of(
+        level=[max(0, one.level) for one in retained],
+        parent=[row.get(one.parent, -1) for one in retained],
+        title=[" ".join(one.title.split()) or f"Community {one.key}" for one in retained],
+        members=[inside[one.key] for one in retained],
+        report=[one.report for one in retained],
+        rating=[min(10.0, max(0.0, one.rating)) for one in retained],
+    )

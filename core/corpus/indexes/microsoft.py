@@ -1,0 +1,114 @@
+"""Indexes of microsoft/graphrag: Parquet tables, named `create_final_*` up to version 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from core.corpus.indexes.files import Row, columns_of, number, rows_of, text, texts
+from core.corpus.indexes.index import Chunk, Community, Entity, Index, Relation, Text
+from core.io.files import Source
+
+TABLES = ("entities", "relationships", "text_units")  # without which there is no index
+OLD = "create_final_"  # before the names of tables up to version 1
+
+
+def holds(names: set[str]) -> bool:
+    """Whether these files are such an index."""
+    return any({f"{before}{table}.parquet" for table in TABLES} <= names for before in ("", OLD))
+
+
+def read(files: Mapping[str, Source]) -> Index:
+    """The index in these tables, of version 0.3 to 3: entities, relationships, text units, documents, communities and their reports.
+
+    Of communities without a list of members these come from the table of nodes, and parents from the members. Claims are counted and
+    not taken. Source: the project's page on its output tables, and its migration notebooks. Raises BadInput for a damaged table or one
+    that lacks a column.
+    """
+    new = all(f"{table}.parquet" in files for table in TABLES)
+    tables = {name.removesuffix(".parquet"): file for name, file in files.items() if name.endswith(".parquet")}
+    tables = tables if new else {name.removeprefix(OLD): file for name, file in tables.items() if name.startswith(OLD)}
+    found = Index(form=_form(tables, new))
+    called = "title" if "title" in columns_of(tables["entities"]) else "name"
+    entities = rows_of(tables["entities"], ["id", called], ["type", "description", "text_unit_ids"])
+    names = {text(row["id"]): text(row[called]) for row in entities}
+    found.entities = [_entity(row, called) for row in entities]
+    found.relations = [_relation(row) for row in rows_of(tables["relationships"], ["source", "target"], RELATION)]
+    found.chunks = [_chunk(row) for row in rows_of(tables["text_units"], ["id", "text"], ["document_id", "document_ids"])]
+    if "documents" in tables:
+        rows = rows_of(tables["documents"], ["id"], ["title", "text", "raw_content"])
+        found.documents = [Text(text(row["id"]), text(row.get("title")), text(row.get("text") or row.get("raw_content"))) for row in rows]
+    found.communities = _communities(tables, names)
+    if "covariates" in tables:
+        found.left_out["Left out, claims (covariates)"] = len(rows_of(tables["covariates"], ["id"]))
+    return found
+
+
+RELATION = ("description", "weight", "text_unit_ids")
+COMMUNITY = ("community", "level", "parent", "title", "entity_ids")
+REPORT = ("community", "title", "summary", "full_content", "rank", "rating", "level")
+
+
+def _form(tables: Mapping[str, Source], new: bool) -> str:
+    """The versions that write tables of this form."""
+    if not new:
+        return "version 1" if "title" in columns_of(tables["entities"]) else "a version before 1"
+    return "version 3" if "document_id" in columns_of(tables["text_units"]) else "version 2"
+
+
+def _entity(row: Row, called: str) -> Entity:
+    return Entity(text(row[called]), text(row.get("type")), text(row.get("description")), texts(row.get("text_unit_ids")))
+
+
+def _relation(row: Row) -> Relation:
+    about: dict[str, Any] = {"weight": number(row.get("weight"), 1.0), "chunks": texts(row.get("text_unit_ids"))}
+    return Relation(text(row["source"]), text(row["target"]), description=text(row.get("description")), **about)
+
+
+def _chunk(row: Row) -> Chunk:
+    documents = texts(row.get("document_ids"))
+    return Chunk(text(row["id"]), text(row["text"]), text(row.get("document_id")) or next(iter(documents), ""))
+
+
+def _communities(tables: Mapping[str, Source], names: Mapping[str, str]) -> list[Community]:
+    """The communities with their reports; without a table of them none."""
+    if "communities" not in tables:
+        return []
+    rows = rows_of(tables["communities"], ["id"], COMMUNITY)
+    reports = {_key(row.get("community")): row for row in _rows(tables, "community_reports", REPORT)}
+    members: dict[str, list[str]] = {}
+    for row in _rows(tables, "nodes", ("title", "community")):
+        members.setdefault(_key(row.get("community")), []).append(text(row.get("title")))
+    found = []
+    for row in rows:
+        key = _key(row["community"] if "community" in row else row["id"])
+        report = reports.get(key, {})
+        inside = [names.get(id, "") for id in texts(row["entity_ids"])] if "entity_ids" in row else members.get(key, [])
+        title = text(report.get("title")) or text(row.get("title"))
+        rating = number(report.get("rank"), number(report.get("rating")))
+        about: dict[str, Any] = {"title": title, "members": tuple(inside), "report": _report(report, title), "rating": rating}
+        found.append(Community(key, int(number(row.get("level"))), _key(row.get("parent")), **about))
+    return found if any(one.parent for one in found) else _with_parents(found)
+
+
+def _rows(tables: Mapping[str, Source], name: str, columns: tuple[str, ...]) -> list[Row]:
+    return rows_of(tables[name], [], columns) if name in tables else []
+
+
+def _key(value: Any) -> str:
+    """The key of a community, which is a number in some versions and a text in others; empty for none."""
+    found = int(number(value, -1))
+    return "" if found < 0 else str(found)
+
+
+def _report(row: Row, title: str) -> str:
+    """A report as it was written, without the title above it."""
+    written = text(row.get("full_content")) or text(row.get("summary"))
+    return written.removeprefix(f"# {title}").strip()
+
+
+def _with_parents(communities: list[Community]) -> list[Community]:
+    """The communities, each a part of that of the level above which holds its first member."""
+    holder = {(one.level, member): one.key for one in communities for member in one.members}
+    return [replace(one, parent=holder.get((one.level - 1, one.members[0]), "") if one.members else "") for one in communities]

@@ -1,0 +1,94 @@
+"""Which index lies in a folder or a zip, and what is passed over there."""
+
+from __future__ import annotations
+
+import zipfile
+
+import pytest
+
+from core.corpus.indexes.files import files_of, json_of, keyed
+from core.corpus.indexes.tools import TOOLS, recognised
+from core.errors import BadInput
+from core.io.files import OnDisk
+from tests.core.corpus.indexes.kit import RECORDED
+
+NAMES = ("entities.parquet", "relationships.parquet", "text_units.parquet")
+
+
+def filled(folder):
+    folder.mkdir(parents=True)
+    for name in NAMES:
+        (folder / name).write_bytes(b"")
+    return folder
+
+
+def found_in(path):
+    return recognised(files_of(path)[0], path.name)
+
+
+def test_an_index_is_found_in_an_inner_folder_and_in_a_zip(tmp_path):
+    filled(tmp_path / "project" / "output")
+    tool, files = found_in(tmp_path / "project")
+    assert tool == "graphrag" and sorted(files) == list(NAMES)
+    with zipfile.ZipFile(tmp_path / "project.zip", "w") as packed:
+        for name in NAMES:
+            packed.writestr(f"project/output/{name}", b"")
+        packed.writestr("../outside.parquet", b"")
+    files, notes = files_of(tmp_path / "project.zip")
+    assert recognised(files, "project.zip")[0] == "graphrag" and "outside" not in str(sorted(files))
+    assert notes == ["project.zip: ../outside.parquet would lie outside of the zip and is left out."]
+
+
+def test_what_is_no_index_says_what_was_looked_for(tmp_path):
+    (tmp_path / "notes.txt").write_text("Ann.")
+    with pytest.raises(
+        BadInput, match=r"holds no index that can be read. Looked for: Microsoft GraphRAG \(entities.parquet, relat"
+    ) as said:
+        found_in(tmp_path)
+    assert all(tool.title in str(said.value) for tool in TOOLS.values())
+    with pytest.raises(BadInput, match="There is no folder or file"):
+        files_of(tmp_path / "missing")
+
+
+def test_two_indexes_in_one_folder_are_named(tmp_path):
+    filled(tmp_path / "both" / "output"), filled(tmp_path / "both" / "older")
+    with pytest.raises(
+        BadInput, match="both holds several indexes: Microsoft GraphRAG in older, Microsoft GraphRAG in output. Give the fol"
+    ):
+        found_in(tmp_path / "both")
+
+
+def test_links_are_not_followed(tmp_path):
+    outside = filled(tmp_path / "outside")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "inner").symlink_to(outside)
+    for name in NAMES:
+        (folder / name).symlink_to(outside / name)
+    files, notes = files_of(folder)
+    assert files == {} and len(notes) == 4 and notes[0] == "entities.parquet is a link and is left out."
+
+
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        (b"{", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b"\xff\xfe\x00", "is not"),
+        (b"[1]", "holds a list; expected an object with an entry for each key"),
+        (b'{"a": 1}', "the entry “a” is a number; expected an object"),
+    ],
+)
+def test_json_that_is_something_else_is_refused(content, said, tmp_path):
+    (tmp_path / "kv.json").write_bytes(content)
+    with pytest.raises(BadInput, match=f"kv.json.*{said}"):
+        keyed(OnDisk(tmp_path / "kv.json"))
+
+
+def test_json_of_a_byte_order_mark_is_read(tmp_path):
+    (tmp_path / "a.json").write_bytes(b'\xef\xbb\xbf{"a": {"b": 1}}')
+    assert json_of(OnDisk(tmp_path / "a.json")) == {"a": {"b": 1}}
+
+
+def test_the_recorded_folders_are_each_of_one_tool():
+    assert {folder.name: found_in(folder)[0] for folder in sorted(RECORDED.iterdir()) if folder.is_dir()} == {tool: tool for tool in TOOLS}
