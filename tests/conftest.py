@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 import pytest
 from hypothesis import settings
 
-from core.io.home import models_folder
+from core.io.home import graphs_folder, models_folder
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers side by side have a thread each, as threads that wait for each other spin
     for name in ("HOPSCOPE_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 
 os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the same on a computer with a graphics card; tests.benchmarks graphics_card runs on that
+
+_HOME = tempfile.TemporaryDirectory(prefix="hopscope-home-", ignore_cleanup_errors=True)
+
+
+def pytest_configure():
+    """A person's folder of the tests' own, so that no model, key, graph or reply that a person has says how tests end. What `prepare` got
+    is taken from theirs."""
+    prepared, models = graphs_folder() / "metaqa", models_folder()
+    os.environ |= {"HOPSCOPE_HOME": _HOME.name, "HOPSCOPE_MODELS": str(models)}
+    graphs_folder().mkdir()
+    if prepared.exists():
+        (graphs_folder() / "metaqa").symlink_to(prepared)
+
+
+def pytest_unconfigure():
+    _HOME.cleanup()
+
 
 settings.register_profile("tests", deadline=None)  # an example takes what a busy computer needs for it
 settings.load_profile("tests")
@@ -22,18 +40,11 @@ TOY = ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A", "D>D")  # ids 0..4 are A B C D 
 
 
 @pytest.fixture(scope="session")
-def movies(tmp_path_factory):
-    """The WikiMovies graph, built once under a home of the tests' own; models stay where they are."""
+def movies():
+    """The WikiMovies graph."""
     from core.datasets import open_graph
 
-    kept = {key: os.environ.get(key) for key in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
-    os.environ["HOPSCOPE_MODELS"] = str(models_folder())
-    os.environ["HOPSCOPE_HOME"] = str(tmp_path_factory.mktemp("home"))
-    try:
-        yield open_graph("metaqa")
-    finally:
-        for key, value in kept.items():
-            os.environ.pop(key, None) if value is None else os.environ.__setitem__(key, value)
+    return open_graph("metaqa")
 
 
 @pytest.fixture(scope="session")
