@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ COMBINATORS = {
     "supplement": ("chooser", "scorer"),
     "rescore": ("chooser", "scorer"),
     "rounds": ("chooser", "n"),
+    "above": ("scorer", "least"),
 }
 
 
@@ -134,6 +137,29 @@ class Rounds:
         return Choice(tuple(union[i] for i in last.positions), last.scores, usage=usage + last.usage, notes=_distinct(notes))
 
 
+@dataclass(frozen=True)
+class Above:
+    """What a scorer gives at least `least`, of that the best: a threshold beside the cut at `k` (LEGO-GraphRAG v1, section 4.1: nodes of
+    at least tau_v, edges of at least tau_e, paths above one). What a score means is the scorer's: a cosine, a BM25 sum, a re-ranker's
+    own scale.
+
+    `Choice.order` holds every candidate.
+    """
+
+    scorer: Scorer
+    least: float
+
+    def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
+        """At most `k` of `texts`, none where all are below."""
+        ranked = self.scorer.choose(task, texts, k)
+        assert ranked.scores is not None  # a scorer gives a number for every text
+        reaching = sum(score >= self.least for score in ranked.scores)  # best first, and NaN, which is none, comes last
+        note = (f"None reached {self.least:g}.",) if len(texts) and not reaching else ()
+        return dataclasses.replace(
+            ranked, positions=ranked.positions[:reaching], scores=ranked.scores[:reaching], notes=ranked.notes + note
+        )
+
+
 def _distinct(notes: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
@@ -143,7 +169,7 @@ class Call:
     """A parsed combinator: its name and its parts (names, numbers or further calls)."""
 
     name: str
-    parts: tuple[str | int | Call, ...]
+    parts: tuple[str | float | Call, ...]
 
 
 @functools.lru_cache(maxsize=1024)
@@ -185,8 +211,10 @@ def _read(tree: ast.expr, shown: str) -> str | Call:
     return Call(name, tuple(_part(argument, node, shown, name) for argument, node in zip(wanted, tree.args, strict=True)))
 
 
-def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | int | Call:
-    """One argument of a combinator: a number for `n`, else a chooser."""
+def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | float | Call:
+    """One argument of a combinator: a number for `n` and `least`, else a chooser."""
+    if argument == "least":
+        return _least(node, shown, name)
     if argument != "n":
         return _read(node, shown)
     if not (isinstance(node, ast.Constant) and isinstance(node.value, int)) or node.value < 1:
@@ -194,12 +222,22 @@ def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | int | C
     return node.value
 
 
+def _least(node: ast.expr, shown: str, name: str) -> float:
+    try:
+        least = float(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str | int) else math.nan
+    except ValueError:
+        least = math.nan
+    if not math.isfinite(least):
+        raise BadParameter(f"“{shown}”: least of {name} must be a number, such as 0.3.")
+    return least
+
+
 def names(expression: str) -> tuple[str, ...]:
     """The model and role names of an expression, in order of first appearance. Raises BadParameter."""
     return tuple(dict.fromkeys(_walk(parse(expression))))
 
 
-def _walk(part: str | int | Call) -> Iterator[str]:
+def _walk(part: str | float | Call) -> Iterator[str]:
     """The names in a parsed expression."""
     if isinstance(part, str):
         yield part
@@ -213,7 +251,7 @@ def build(expression: str, chooser: Callable[[str], Chooser], scorer: Callable[[
     return _build(parse(expression), chooser, scorer)
 
 
-def _build(part: str | int | Call, chooser: Callable[[str], Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
+def _build(part: str | float | Call, chooser: Callable[[str], Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
     if isinstance(part, str):
         return chooser(part)
     assert isinstance(part, Call)  # parsing puts numbers only where they belong
@@ -222,18 +260,21 @@ def _build(part: str | int | Call, chooser: Callable[[str], Chooser], scorer: Ca
         return Prefilter(_simple(first, part, scorer), _build(second, chooser, scorer), _number(part.parts[2]))
     if part.name == "rounds":
         return Rounds(_build(first, chooser, scorer), _number(second))
+    if part.name == "above":
+        assert isinstance(second, float)  # parsing puts nothing else there
+        return Above(_simple(first, part, scorer), second)
     combinator = Rescore if part.name == "rescore" else Supplement
     return combinator(_build(first, chooser, scorer), _simple(second, part, scorer))
 
 
-def _number(part: str | int | Call) -> int:
+def _number(part: str | float | Call) -> int:
     assert isinstance(part, int)  # parsing puts nothing else there
     return part
 
 
-def _simple(part: str | int | Call, outer: Call, scorer: Callable[[str], Scorer]) -> Scorer:
+def _simple(part: str | float | Call, outer: Call, scorer: Callable[[str], Scorer]) -> Scorer:
     """A scorer where a combinator needs one: a plain name."""
-    assert not isinstance(part, int)  # parsing puts none there
+    assert isinstance(part, str | Call)  # parsing puts no number there
     if not isinstance(part, str):
         raise BadParameter(f"{outer.name} needs a scorer's name in that place, such as encoder, not {part.name}(...).")
     return scorer(part)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeGuard
 
@@ -170,6 +172,66 @@ class TfIdf(Scoring):
         vectorizer = TfidfVectorizer(analyzer=words, dtype=np.float64)
         matrix = vectorizer.fit_transform(list(texts))
         return np.asarray((matrix @ vectorizer.transform([task.query]).T).todense()).ravel()
+
+
+class NGram(Scoring):
+    """Log of the likelihood of the question under each candidate's n-gram language model, a mean over the question's words.
+
+    P(w | v) = two * bigrams of (v, w) / bigrams beginning with v + one * count of w / words, both of the candidate, + (1 - two - one) *
+    the count of w over all candidates / all their words; v is the word before (Song and Croft, A general language model for information
+    retrieval, CIKM 1999; “N-gram model” in LEGO-GraphRAG v1, Table 2). Words that no candidate has are left out; without any, all are 0.
+    """
+
+    def __init__(self, two: float = 0.1, one: float = 0.5):
+        if min(two, one) < 0 or not two + one < 1:
+            raise BadParameter(f"An n-gram model needs shares of at least 0 that leave some for all candidates, not {two} and {one}.")
+        self.two, self.one = two, one
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        bags = [words(text) for text in texts]
+        everywhere = Counter(word for bag in bags for word in bag)
+        asked = words(task.query)
+        pairs = [(before, word) for before, word in zip(("", *asked), asked, strict=False) if word in everywhere]
+        if not pairs:
+            return np.zeros(len(texts))
+        rest = {word: (1 - self.two - self.one) * everywhere[word] / everywhere.total() for _, word in pairs}
+        return np.array([self._likelihood(bag, pairs, rest) for bag in bags])
+
+    def _likelihood(self, bag: list[str], pairs: list[tuple[str, str]], rest: dict[str, float]) -> float:
+        single, double, begun = Counter(bag), Counter(zip(bag, bag[1:], strict=False)), Counter(bag[:-1])
+        shares = (
+            rest[word] + self.one * single[word] / max(len(bag), 1) + self.two * double[before, word] / max(begun[before], 1)
+            for before, word in pairs
+        )
+        return sum(map(math.log, shares)) / len(pairs)
+
+
+class Topics(Scoring):
+    """Cosine of question and candidate by the topics of the candidates, at most `topics` of them.
+
+    “lsa”: latent semantic analysis, the truncated SVD of their TF-IDF vectors, in [-1, 1]; “lda”: latent Dirichlet allocation over their
+    word counts, the cosine of the mixtures of topics, in [0, 1]. Both are made anew for each question's candidates, and are the same each
+    time (LEGO-GraphRAG v1, Table 2, statistic-based; scikit-learn's).
+    """
+
+    def __init__(self, lda: bool = False, topics: int = 100):
+        if topics < 1:
+            raise BadParameter(f"Topics must be at least 1, not {topics}.")
+        self.lda, self.topics = lda, topics
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        from sklearn.decomposition import LatentDirichletAllocation, TruncatedSVD
+        from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+        from sklearn.preprocessing import normalize
+
+        if not set(words(task.query)) & {word for text in texts for word in words(text)}:
+            return np.zeros(len(texts))
+        counts = CountVectorizer(analyzer=words) if self.lda else TfidfVectorizer(analyzer=words)
+        matrix = counts.fit_transform(list(texts))
+        number = min(self.topics, *matrix.shape)
+        model = (LatentDirichletAllocation if self.lda else TruncatedSVD)(number, random_state=0)
+        vectors = normalize(model.fit_transform(matrix))
+        return np.asarray(vectors @ normalize(model.transform(counts.transform([task.query])))[0])
 
 
 class Random(Scoring):

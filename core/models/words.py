@@ -5,11 +5,13 @@ from __future__ import annotations
 from core.models.combine import Call, parse
 
 WORDS = {"choose": "language model", "bm25": "BM25", "tfidf": "TF-IDF", "random": "lot", "late-interaction": "late interaction"}
+WORDS |= {"n-gram": "n-gram model", "lsa": "LSA", "lda": "LDA"}
 PHRASES = {
     "prefilter": "{1} after {0}",
     "supplement": "{0}, filled by {1}",
     "rescore": "{0}, reordered by {1}",
     "rounds": "{0} in rounds of {1}",
+    "above": "{0} of at least {1}",
 }
 
 
@@ -21,11 +23,12 @@ def short_name(expression: str) -> str:
 def _words(part: str | Call) -> str:
     if isinstance(part, str):
         return WORDS.get(part, part)
-    first, second = (_words(inner) if isinstance(inner, str | Call) else str(inner) for inner in part.parts[:2])
+    first, second = (_words(inner) if isinstance(inner, str | Call) else f"{inner:g}" for inner in part.parts[:2])
     return PHRASES[part.name].format(first, second)
 
 
 WHO = {"random": "lot", "bm25": "shared words", "tfidf": "shared words", "encoder": "meaning", "encoder-finetuned": "meaning, trained"}
+WHO |= {"n-gram": "shared words", "lsa": "shared topics", "lda": "shared topics"}
 WHO |= {"choose": "the language model", "chat-finetuned": "the language model, trained"}
 WHO |= dict.fromkeys(("reranker", "cross-encoder", "late-interaction"), "the re-ranker")
 

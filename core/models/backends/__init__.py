@@ -6,7 +6,7 @@ from __future__ import annotations
 from core.models.backends.base import Backend
 from core.models.backends.chats import VLLM, Absent, Llama, OpenAI
 from core.models.backends.encoders import LlamaEmbeddings, MiniLM, Pooled, Sentence, ServerEmbeddings
-from core.models.backends.scorers import BM25, Cross, LateInteraction, NoSettings, ServerReranker, SparseEncoder
+from core.models.backends.scorers import BM25, Cross, LateInteraction, NGram, NoSettings, ServerReranker, SparseEncoder, Topics
 
 __all__ = ["BACKENDS", "Backend", "Llama", "OpenAI", "SparseEncoder"]
 
@@ -19,6 +19,9 @@ BACKENDS: dict[str, type[Backend]] = {
     "sentence-transformers": Sentence,
     "splade": SparseEncoder,
     "bm25": BM25,
+    "n-gram": NGram,
+    "lsa": Topics,
+    "lda": Topics,
     "tfidf": NoSettings,
     "random": NoSettings,
     "llama": Llama,

@@ -153,6 +153,31 @@ class BM25(Backend):
 
 
 @dataclass(frozen=True)
+class NGram(Backend):
+    """A language model of n-grams: the shares of pairs of words and of single words of the candidate; all candidates have the rest."""
+
+    kinds: ClassVar = ("scorer",)
+
+    two: float = 0.1
+    one: float = 0.5
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        return scorers.NGram(self.two, self.one)
+
+
+@dataclass(frozen=True)
+class Topics(Backend):
+    """Latent semantic analysis (lsa) or latent Dirichlet allocation (lda), with at most so many topics."""
+
+    kinds: ClassVar = ("scorer",)
+
+    topics: int = 100
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        return scorers.Topics(row.backend == "lda", self.topics)
+
+
+@dataclass(frozen=True)
 class NoSettings(Backend):
     """A model without settings (tfidf, random)."""
 

@@ -143,6 +143,8 @@ class BeamSearch(Operator):
         choice = chooser.choose(task, texts, 0)
         if choice.scores is None:
             raise BadParameter(f"BeamSearch can prune by mean or percentile {SCORES_NEEDED}.")
+        if not choice.scores:
+            return choice
         scores = np.asarray(choice.scores)
         spread = scores.max() - scores.min()
         normal = (scores - scores.min()) / spread if spread > 0 else np.ones_like(scores)

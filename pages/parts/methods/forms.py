@@ -193,7 +193,8 @@ EXPRESSION_HELP = (
     "prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among them. "
     "supplement(chooser, scorer): what the chooser left open is filled by the scorer. "
     "rescore(chooser, scorer): the scorer orders what the chooser picked. "
-    "rounds(chooser, n): the chooser is asked for every n candidates, then once more over its picks."
+    "rounds(chooser, n): the chooser is asked for every n candidates, then once more over its picks. "
+    "above(scorer, least): what the scorer gives less than that number is left out."
 )
 
 

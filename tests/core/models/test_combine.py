@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import BadParameter
 from core.models.base import Task
-from core.models.combine import Prefilter, Rescore, Rounds, Supplement, names, parse, uses_chat
+from core.models.combine import Above, Prefilter, Rescore, Rounds, Supplement, names, parse, uses_chat
 from core.models.llm_chooser import LLMChooser
 from core.models.registry import Registry
 from core.models.scorers import BM25Scorer
@@ -44,6 +44,16 @@ def test_combinators_nest(recorded):
     assert Supplement(inner, BM25Scorer()).choose(Task("red"), [], 3).positions == ()
 
 
+def test_above_leaves_out_what_a_scorer_gives_less():
+    scores = BM25Scorer().choose(Task("red"), TEXTS, 0).order_scores
+    choice = Above(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 5)
+    assert choice.positions == (4, 3) and choice.scores == scores[:2] and choice.order == (4, 3, 1, 0, 2)  # “at least”, as in the paper
+    assert Above(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 1).positions == (4,)
+    nothing = Above(BM25Scorer(), 100).choose(Task("red"), TEXTS, 5)
+    assert nothing.positions == () and nothing.notes == ("None reached 100.",) and len(nothing.order) == 5
+    assert Above(BM25Scorer(), 100).choose(Task("red"), [], 5).notes == ()
+
+
 def test_names_and_uses_chat():
     assert names("supplement(prefilter(encoder, choose, 64), encoder)") == ("encoder", "choose")
     assert names(" qwen-0.5b ") == ("qwen-0.5b",)
@@ -59,6 +69,9 @@ def test_names_and_uses_chat():
         ("prefilter(encoder, choose)", "takes"),
         ("prefilter(encoder, choose, 0)", "at least 1"),
         ("rounds(choose, encoder)", "n of rounds must be"),
+        ("above(encoder, much)", "must be a number"),
+        ("above(encoder, nan)", "must be a number"),
+        ("above(choose, 0.3)", "a scorer is needed"),
         ("rescore(choose, rounds(choose, 3))", "needs a scorer"),
         ("prefilter(encoder, choose, many)", "at least 1"),
         ("prefilter(encoder, choose, n=3)", "cannot be read"),
@@ -115,6 +128,7 @@ def test_rounds_need_no_last_call_for_one_window_or_no_pick(recorded):
         ("supplement(choose, bm25)", "language model, filled by BM25"),
         ("rescore(prefilter(encoder, choose, 3), encoder)", "language model after encoder, reordered by encoder"),
         ("rounds(choose, 64)", "language model in rounds of 64"),
+        ("above(encoder, -0.25)", "encoder of at least -0.25"),
     ],
 )
 def test_words(expression, told):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.errors import BadParameter, Cancelled
 from core.io.home import ROOT
 from core.models.base import Task
-from core.models.scorers import BM25Scorer, EncoderScorer, LateInteractionScorer, Random, TfIdf, top_k, words
+from core.models.scorers import BM25Scorer, EncoderScorer, LateInteractionScorer, NGram, Random, TfIdf, Topics, top_k, words
 
 DOCS = ["red fox", "red red dog runs", "cat"]
 
@@ -88,6 +88,33 @@ def test_tfidf_by_hand():
     assert TfIdf().score(Task("red"), ["", "->"]).tolist() == [0, 0]
 
 
+def test_an_n_gram_model_by_hand():
+    # over all: a twice and b twice of four, so .4 * 2 / 4 = .2 each; in each text .5 * 1 / 2 = .25; only "a b" has b behind a: .1 * 1 / 1
+    scores = NGram(two=0.1, one=0.5).score(Task("a b z"), ["a b", "b a"])  # z is in none, and left out
+    assert scores == pytest.approx([(math.log(0.45) + math.log(0.55)) / 2, math.log(0.45)])
+    assert NGram().score(Task("z"), ["a b", ""]).tolist() == [0, 0]
+    assert NGram().score(Task("a"), ["a", ""])[1] == pytest.approx(math.log(0.4))  # nothing of its own: what all have
+    with pytest.raises(BadParameter, match="leave some"):
+        NGram(two=0.6, one=0.4)
+
+
+def test_all_topics_of_lsa_are_tf_idf_and_one_joins_words_that_go_together():
+    texts = ["car engine", "automobile engine", "pear tree"]
+    assert Topics().score(Task("car engine"), texts) == pytest.approx(TfIdf().score(Task("car engine"), texts), abs=1e-6)
+    assert TfIdf().score(Task("car"), texts)[1] == 0
+    assert Topics(topics=1).score(Task("car"), texts) == pytest.approx([1, 1, 0], abs=1e-6)
+    assert Topics().score(Task("z"), texts).tolist() == [0, 0, 0] and Topics().score(Task("z"), ["", "->"]).tolist() == [0, 0]
+    with pytest.raises(BadParameter):
+        Topics(topics=0)
+
+
+def test_lda_finds_two_subjects():
+    fruit = ["apple pear juice", "pear juice", "apple juice juice", "apple apple"] * 3
+    motor = ["car wheel engine", "engine wheel", "car engine engine", "wheel wheel"] * 3
+    scores = Topics(lda=True, topics=2).score(Task("pear"), fruit + motor)
+    assert scores[: len(fruit)].min() > scores[len(fruit) :].max() and 0 <= scores.min() and scores.max() <= 1 + 1e-9
+
+
 def test_random_depends_on_seed_and_query_only():
     texts = [str(i) for i in range(50)]
     first = Random().choose(Task("q", seed=1), texts, 5)
@@ -103,7 +130,7 @@ def test_choice_holds_every_candidate_in_order():
     assert choice.usage.texts == 3
 
 
-@pytest.mark.parametrize("scorer", [BM25Scorer(), TfIdf(), Random()])
+@pytest.mark.parametrize("scorer", [BM25Scorer(), TfIdf(), NGram(), Topics(), Topics(lda=True), Random()])
 def test_no_texts_give_an_empty_choice(scorer):
     assert scorer.choose(Task("q"), [], 3).positions == ()
 
@@ -142,7 +169,7 @@ from core.models.base import Task
 from core.models.registry import Registry
 texts = ["Alien -> directed_by -> Ridley Scott", "Alien -> in_language -> English", "b c d", "b c d", ""] * 3
 models, task = Registry(), Task("who directed Alien?", seed=3)
-for name in ("encoder", "reranker", "bm25", "tfidf", "random", "prefilter(bm25, encoder, 4)"):
+for name in ("encoder", "reranker", "bm25", "tfidf", "n-gram", "lsa", "lda", "random", "prefilter(bm25, encoder, 4)"):
     choice = models.chooser(name).choose(task, texts, 3)
     print(name, choice.positions, choice.order, [float(s).hex() for s in choice.scores])
 """

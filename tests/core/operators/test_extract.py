@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import BadParameter
+from core.models.combine import Above
 from core.operators import EgoNetwork, FilterSubgraph, PersonalizedPageRank, RandomWalks
 from core.operators.base import Line
 from core.operators.text import parse_line
@@ -120,6 +121,19 @@ def test_filter_by_triple_and_by_node(kit):
     assert relations(kit, triple) == ["release_year"] and names(kit, triple) == {"One", "Two", "1999"}
     node = FilterSubgraph(unit="node", keep=1)(whole, kit.context(encoder=kit.Table({"Ann": 1.0})))
     assert relations(kit, node) == ["directed_by"] and names(kit, node) == {"One", "Ann"}
+
+
+def test_thresholds_of_nodes_and_of_edges(kit):
+    # LEGO-GraphRAG v1, section 4.1: nodes of at least tau_v and edges of at least tau_e; Drama and 1999 are below .3, directed_by below .2
+    nodes = Above(kit.Table({"One": 0.5, "Two": 0.3, "Ann": 0.4, "Drama": 0.2, "1999": 0.1}), 0.3)
+    edges = Above(kit.Table({"Two -> written_by -> Ann": 0.6, "One -> directed_by -> Ann": 0.2, "Two -> directed_by -> Ann": 0.1}), 0.2)
+    context = kit.context(nodes=nodes, edges=edges)
+    after = FilterSubgraph(model="nodes", unit="node")(EgoNetwork(hops=4)(kit.state("One"), context), context)
+    assert names(kit, after) == {"One", "Two", "Ann"} and relations(kit, after) == ["directed_by", "directed_by", "written_by"]
+    after = FilterSubgraph(model="edges", unit="triple")(after, context)
+    assert relations(kit, after) == ["directed_by", "written_by"]
+    nothing = FilterSubgraph(model="edges", unit="triple")(after, kit.context(edges=Above(kit.Table({}), 0.1)))
+    assert names(kit, nothing) == {"One"} and "None reached 0.1." in nothing.trace[-1].notes
 
 
 def test_a_language_model_that_picks_nothing_leaves_the_seeds(kit):
