@@ -51,6 +51,12 @@ def add(commands) -> None:
     encoder.add_argument("--rate", type=_rate, metavar="X", help="the highest learning rate")
     encoder.add_argument("--negatives", type=_whole0, metavar="N", help="hard negatives a question")
     encoder.add_argument(
+        "--margin",
+        type=_rate,
+        metavar="X",
+        help="train by LEGO-GraphRAG v1's loss with this margin of cosines (default: by ranking in the batch)",
+    )
+    encoder.add_argument(
         "--test-sample", type=_whole, default=50, metavar="N", help="unseen questions of each test set in the report (default: 50)"
     )
     encoder.set_defaults(run=run_encoder)
@@ -98,7 +104,9 @@ def run_encoder(options) -> int:
 
     engine, training = options.engine(), None
     if not options.report:
-        changes = {name: value for name in ("batch", "epochs", "rate", "negatives") if (value := getattr(options, name)) is not None}
+        changes = {
+            name: value for name in ("batch", "epochs", "rate", "negatives", "margin") if (value := getattr(options, name)) is not None
+        }
         settings = replace(PRESETS[options.preset], seed=options.seed, **changes)
         split = _split(options)
         training = _watched("encoder", lambda job: run.encoder(engine, split, settings, job.tell, job.check, options.again))

@@ -28,7 +28,8 @@ WEIGHTS = "model.safetensors"
 @dataclass(frozen=True)
 class EncoderSettings:
     """How to train. `batch` questions a step; `negatives` of its own candidates a question, beside those of the others in the
-    batch; `positives` "first" or "drawn" anew each epoch."""
+    batch; `positives` "first" or "drawn" anew each epoch. `margin` 0: by `ranking_loss`, as LEGO-GraphRAG's code; else by `margin_loss`
+    with that margin, as its v1 has it."""
 
     batch: int = 32
     epochs: int = 2
@@ -40,6 +41,7 @@ class EncoderSettings:
     seed: int = 0
     measure: int = 30
     patience: int = 3
+    margin: float = 0.0
 
 
 PRESETS = {
@@ -93,6 +95,17 @@ def ranking_loss(questions: Tensor, texts: Tensor, wrong: Tensor) -> Tensor:
     own = torch.eye(len(questions), len(texts), dtype=torch.bool)
     scores = scores.masked_fill(~(wrong | own).to(scores.device), float("-inf"))
     return torch.nn.functional.cross_entropy(scores, torch.arange(len(questions), device=scores.device))
+
+
+def margin_loss(questions: Tensor, texts: Tensor, wrong: Tensor, margin: float) -> Tensor:
+    """How much of `margin` each question's own text lacks before each text that it is told from, a mean over these pairs; else as
+    `ranking_loss`.
+
+    max(0, margin - S(own) + S(other)) with S the cosine (LEGO-GraphRAG v1, section 4.1, which sums over the pairs and gives no margin).
+    """
+    scores = questions @ texts.T
+    lacking = (margin - scores.diagonal()[:, None] + scores).clamp(min=0)
+    return lacking[wrong.to(scores.device)].mean() if wrong.any() else lacking.sum() * 0
 
 
 class TrainableEncoder:
@@ -201,7 +214,7 @@ def train(
         if turn not in epoch:
             epoch.clear()
             epoch[turn] = batches(examples, settings, turn)
-        return _step(model, epoch[turn][number % sizes], drawn(settings.seed, number))
+        return _step(model, epoch[turn][number % sizes], drawn(settings.seed, number), settings.margin)
 
     schedule = Schedule(sizes * settings.epochs, settings.rate, settings.warmup, "linear", settings.measure, settings.patience)
     weights = {name: weight for name, weight in model.net.named_parameters() if weight.requires_grad}
@@ -209,14 +222,19 @@ def train(
     return model, training.run(settings.seed)
 
 
-def _step(model: TrainableEncoder, rows: Sequence[Pair], seed: int) -> float:
+def _step(model: TrainableEncoder, rows: Sequence[Pair], seed: int, margin: float) -> float:
     import torch
 
     questions = [row.question for row in rows]
     texts = [row.positive for row in rows] + [text for row in rows for text in row.negatives]
     wrong = torch.tensor([[text not in row.known for text in texts] for row in rows])
     n = len(questions)
-    return model.backward(questions + texts, lambda vectors: ranking_loss(vectors[:n], vectors[n:], wrong), seed)
+
+    def loss(vectors: Tensor) -> Tensor:
+        found = vectors[:n], vectors[n:], wrong
+        return margin_loss(*found, margin) if margin else ranking_loss(*found)
+
+    return model.backward(questions + texts, loss, seed)
 
 
 def reciprocal_rank(model: TrainableEncoder, held: Sequence[Example], check: Check = lambda: None) -> float:

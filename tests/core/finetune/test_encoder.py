@@ -11,7 +11,7 @@ import torch
 
 from core.errors import BadInput, Cancelled
 from core.finetune import encoder
-from core.finetune.encoder import PRESETS, EncoderSettings, TrainableEncoder, batches, ranking_loss, reciprocal_rank, train
+from core.finetune.encoder import PRESETS, EncoderSettings, TrainableEncoder, batches, margin_loss, ranking_loss, reciprocal_rank, train
 from core.finetune.place import publish
 
 FAST = EncoderSettings(batch=16, epochs=4, rate=5e-3, negatives=2, measure=8, patience=99)
@@ -28,6 +28,22 @@ def test_the_loss_by_hand():
     assert float(ranking_loss(questions, texts, every)) == pytest.approx((first + second) / 2, rel=1e-5)
     spared = torch.tensor([[False, True, False], [True, False, True]])  # the third text leads to an answer of question 1 as well
     assert float(ranking_loss(questions, texts, spared)) == pytest.approx((math.log(1 + math.exp(-4)) + second) / 2, rel=1e-5)
+
+
+def test_the_margin_loss_by_hand():
+    questions = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    texts = torch.tensor([[0.8, 0.6], [0.6, 0.8], [0.7, 0.0]])
+    wrong = torch.tensor([[False, True, False], [True, False, True]])
+    # margin .5: .5 - .8 + .6 = .3; .5 - .8 + .6 = .3 and .5 - .8 + 0 < 0, so nothing: (.3 + .3 + 0) / 3
+    assert float(margin_loss(questions, texts, wrong, 0.5)) == pytest.approx(0.2)
+    assert float(margin_loss(questions, texts, wrong, 0.1)) == 0
+    assert float(margin_loss(questions, texts, torch.zeros((2, 3), dtype=torch.bool), 0.5)) == 0
+
+
+def test_training_by_the_margin_helps(bert, lesson, tmp_path):
+    before = reciprocal_rank(TrainableEncoder(bert), lesson[1])
+    model, _ = train(bert, *lesson, replace(FAST, margin=0.3), tmp_path, "m", *QUIET)
+    assert reciprocal_rank(model, lesson[1]) > before
 
 
 def test_an_epoch_shows_every_question_at_every_unit(lesson):
