@@ -35,7 +35,10 @@ test-peers: install $(PEERS)/.installed
 	for peer in pcst_fast pyterrier_adaptive; do \
 	  PYTHONHASHSEED=0 $(PEERS)/bin/python tests/peers/$${peer}_peer.py tests/peers/recorded/$$peer.json || exit 1; \
 	done
-	$(PY) -m pytest tests/peers
+	for tool in lightrag nano-graphrag fast-graphrag hipporag; do \
+	  PYTHONHASHSEED=0 $(PEERS)/bin/python tests/peers/indexes_peer.py $$tool tests/core/corpus/indexes/recorded/$$tool || exit 1; \
+	done
+	$(PY) -m pytest tests/peers tests/core/corpus/indexes
 
 # What only other uses of them need (services, other extractors) is left out.
 $(PEERS)/.installed: tests/peers/programs.txt tests/peers/requirements.txt

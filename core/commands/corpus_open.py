@@ -39,8 +39,9 @@ def run(options) -> int:
         corpus, taken = open_index(options.path, options.name, options.title, advanced)
     print(taken.words())
     warn(taken.sentences())
+    one = find(build_of(taken.tool))
     with bar("Vectors") as advanced:
-        build(corpus, find(build_of(taken.tool)), engine.models, advanced)
-    print(f"{corpus.name} is opened; its graph is {build_of(taken.tool)}, and a graph of the same texts that is built here lies beside it:")
-    print(f"  python -m core corpus build {corpus.name} --graph tkg --extractor noun-phrases")
+        build(corpus, one, engine.models, advanced)
+    print(f"{corpus.name} is opened, with the graph {one.id}. To build one of the same texts here:")
+    print(f"  python -m core corpus build {corpus.name} --graph {one.graph} --extractor noun-phrases")
     return OK

@@ -123,7 +123,7 @@ def _documents(given: Sequence[Text], chunks: dict[str, list[Chunk]], notes: lis
             joined += len(chunks.get(key, ())) > 1
         if text.strip():
             id = title if title and titles[title] == 1 else key
-            found[key] = Document(id, text, title or id)
+            found[key] = Document(id, text, title)
     if joined:
         notes.append(
             f"The index does not hold the text of {joined:,} document{'s' * (joined > 1)}; it was put together of the chunks, so what they "

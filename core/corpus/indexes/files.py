@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from core.corpus.document import sound
@@ -42,11 +42,6 @@ def _in_folder(folder: Path) -> tuple[dict[str, Source], list[str]]:
         if len(found) > MOST_FILES:
             raise BadInput(f"{folder} holds more than {MOST_FILES:,} files; give the folder of the index itself.")
     return found, notes
-
-
-def beside(files: Mapping[str, Source], folder: str) -> dict[str, Source]:
-    """The files of one inner folder, by their names alone."""
-    return {PurePosixPath(name).name: file for name, file in files.items() if str(PurePosixPath(name).parent) == folder}
 
 
 def json_of(file: Source) -> Any:

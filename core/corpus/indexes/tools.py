@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from core.corpus.indexes import microsoft
-from core.corpus.indexes.files import beside
+from core.corpus.indexes import fast_graphrag, hipporag, lightrag, microsoft, youtu
 from core.corpus.indexes.index import Index
 from core.errors import BadInput
 from core.io.files import Source
@@ -28,6 +27,11 @@ TOOLS: dict[str, Tool] = {
     "graphrag": Tool(
         "Microsoft GraphRAG", "entities.parquet, relationships.parquet and text_units.parquet", microsoft.holds, microsoft.read
     ),
+    "lightrag": Tool("LightRAG", f"{lightrag.GRAPH} and {lightrag.CHUNKS}", lightrag.holds, lightrag.read),
+    "nano-graphrag": Tool("nano-graphrag", f"the same and {lightrag.REPORTS}", lightrag.holds_nano, lightrag.read_nano),
+    "fast-graphrag": Tool("fast-graphrag", f"{fast_graphrag.GRAPH} and {fast_graphrag.CHUNKS}", fast_graphrag.holds, fast_graphrag.read),
+    "hipporag": Tool("HippoRAG", "openie_results_ner_….json", hipporag.holds, hipporag.read),
+    "youtu-graphrag": Tool("Youtu-GraphRAG", "graphs/…_new.json and chunks/….txt", youtu.holds, youtu.read),
 }
 """Each tool by a short word, which names its build (`opened-graphrag`) and its chunks (`report.txt#graphrag-0`)."""
 
@@ -38,17 +42,20 @@ def build_of(tool: str) -> str:
 
 
 def recognised(files: Mapping[str, Source], where: str) -> tuple[str, dict[str, Source]]:
-    """Which tool's index some files are, and those of its folder by their names. Raises BadInput where they are none, saying what was
+    """Which tool's index some files are, and those of its folder by their paths within it; an index in the outermost folder comes before
+    those further in. Raises BadInput where they are none, saying what was
     looked for, or several, saying where they lie."""
-    folders: dict[str, set[str]] = {}
-    for name in files:
-        folders.setdefault(str(PurePosixPath(name).parent), set()).add(PurePosixPath(name).name)
-    found = [(tool, folder) for folder, names in sorted(folders.items()) for tool, one in TOOLS.items() if one.holds(names)]
+    inside: dict[str, dict[str, Source]] = {}
+    for name in sorted(files):
+        for outer in PurePosixPath(name).parents:
+            inside.setdefault(str(outer), {})[PurePosixPath(name).relative_to(outer).as_posix()] = files[name]
+    found = [(tool, folder) for folder, there in inside.items() for tool, one in TOOLS.items() if one.holds(set(there))]
     if not found:
         looked = "; ".join(f"{one.title} ({one.known_by})" for one in TOOLS.values())
         raise BadInput(f"{where} holds no index that can be read. Looked for: {looked}.")
+    found = [one for one in found if one[1] == "."] or found
     if len(found) > 1:
         several = ", ".join(f"{TOOLS[tool].title} in {folder if folder != '.' else 'the folder itself'}" for tool, folder in found[:6])
         raise BadInput(f"{where} holds several indexes: {several}. Give the folder of one of them.")
     tool, folder = found[0]
-    return tool, beside(files, folder)
+    return tool, inside[folder]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from core.errors import BadInput, shorten
 from core.graph.readers.naming import Namer
 from core.graph.readers.source import Triple, TripleSource
-from core.io.files import Unpacked, size_text
+from core.io.files import Source, Unpacked, opened, size_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -36,18 +36,31 @@ def read(source: TripleSource) -> Iterator[Triple]:
     hold. Entities are not expanded: a file that declares some is refused. All nodes and edges are held in memory until the file has
     ended. Raises BadInput, naming file and line, for what is not GraphML, an edge to an unknown node, and hyperedges.
     """
-    from lxml.etree import XMLSyntaxError, iterparse
-
     found = _Found(source.name)
     with source.opened() as unpacked:
-        try:
-            pieces = _Pieces(unpacked)
-            for event, element in iterparse(pieces, ("start", "end"), **PARSING):
-                pieces.since = 0
-                found.start(element) if event == "start" else found.end(element)
-        except XMLSyntaxError as error:
-            raise BadInput(f"{source.name}, line {error.lineno or 1}: not XML ({shorten(error.msg or 'it is empty')}).") from None
+        _parse(unpacked, found)
     yield from _triples(source, found)
+
+
+def attributed(file: Source) -> tuple[dict[str, dict[str, str]], list[tuple[str, str, dict[str, str]]]]:
+    """The nodes of a GraphML file by id, and its edges as source and target, each with all its attributes by name in small letters.
+    Raises BadInput as `read` does."""
+    found = _Attributed(file.name)
+    with opened(file) as unpacked:
+        _parse(unpacked, found)
+    return found.about, found.links
+
+
+def _parse(unpacked: Unpacked, found: _Found) -> None:
+    from lxml.etree import XMLSyntaxError, iterparse
+
+    try:
+        pieces = _Pieces(unpacked)
+        for event, element in iterparse(pieces, ("start", "end"), **PARSING):
+            pieces.since = 0
+            found.start(element) if event == "start" else found.end(element)
+    except XMLSyntaxError as error:
+        raise BadInput(f"{found.file}, line {error.lineno or 1}: not XML ({shorten(error.msg or 'it is empty')}).") from None
 
 
 class _Pieces:
@@ -171,6 +184,25 @@ class _Found:
 
     def _bad(self, element: _Element, why: str) -> BadInput:
         return BadInput(f"{self.file}, line {element.sourceline}: {why}")
+
+
+@dataclass
+class _Attributed(_Found):
+    """What a file holds, with all attributes of its nodes and edges."""
+
+    about: dict[str, dict[str, str]] = field(default_factory=dict)
+    links: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+
+    def _node(self, element: _Element, data: dict[str, str]) -> None:
+        super()._node(element, data)
+        self.about[self._attribute(element, "id")] = self._with_defaults("node", data)
+
+    def _edge(self, element: _Element, data: dict[str, str]) -> None:
+        ends = self._attribute(element, "source"), self._attribute(element, "target")
+        self.links.append((*ends, self._with_defaults("edge", data)))
+
+    def _with_defaults(self, of: str, data: dict[str, str]) -> dict[str, str]:
+        return {name: value for (kind, name), value in self.defaults.items() if kind == of} | data
 
 
 def _name(element: _Element) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.builds import build, build_for, find, status
+from core.builds import build, build_for, find, open_graph, status
 from core.builds.cost import cost
 from core.builds.shipped import builds_of
 from core.corpus import Document, open_corpus
 from core.corpus.indexes.opening import look, open_index, opened_of
+from core.corpus.indexes.tools import TOOLS, build_of
 from core.errors import BadInput
 from core.graph.difference import graph_difference
 from tests.core.builds.kit import Reading, Texts
@@ -59,6 +60,25 @@ def test_its_graph_is_held_against_one_that_is_built_of_the_same_texts(dulce):
     assert found.nodes and len(found.first.nodes) + found.nodes == theirs.n_nodes
     shared = set(theirs.columns.chunks.texts("id")) & set(ours.columns.chunks.texts("id"))
     assert not shared  # chunks of other sizes are other chunks, so that no comparison takes them for the same
+
+
+@pytest.mark.parametrize("tool", sorted(set(TOOLS) - {"youtu-graphrag"}))
+def test_each_tools_index_is_built_and_rows_of_its_kind_stand_on_it(tool, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    corpus, _ = open_index(RECORDED / tool, "opened")
+    one = find(build_of(tool))
+    graph = build(corpus, one, Reading())
+    assert (graph.digest == open_graph(corpus, one).digest) and build_for(corpus, one.graph).id == one.id
+    assert graph.n_nodes >= 5 and set(graph.columns.chunks.texts("document")) <= set(corpus.ids)
+    assert [name for name in builds_of(corpus) if name.startswith("opened-")][0] == one.id
+
+
+def test_edges_between_alike_names_are_made_on_hipporags_triples(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    corpus, _ = open_index(RECORDED / "hipporag", "opened")
+    bare, joined = build(corpus, "opened-hipporag", Reading()), build(corpus, "opened-hipporag-synonyms", Reading())
+    added = status(corpus, "opened-hipporag-synonyms").report["counts"]["synonym edges"]
+    assert joined.n_edges == bare.n_edges + added and joined.names(range(5)) == bare.names(range(5))
 
 
 def test_other_corpora_are_not_offered_it(dulce, tmp_path):

@@ -1,5 +1,41 @@
-"""Where the recorded indexes lie."""
+"""Where the recorded indexes lie, and how one is read."""
+
+from __future__ import annotations
 
 from pathlib import Path
 
+from core.corpus.indexes.assembling import Opened, assembled
+from core.corpus.indexes.files import files_of
+from core.corpus.indexes.index import Index
+from core.corpus.indexes.tools import TOOLS, recognised
+
 RECORDED = Path(__file__).with_name("recorded")
+
+
+def index_in(folder: Path) -> tuple[str, Index]:
+    """Which tool's index lies in a folder, and what its reader finds."""
+    tool, files = recognised(files_of(folder)[0], folder.name)
+    return tool, TOOLS[tool].read(files)
+
+
+def opened_from(folder: Path) -> Opened:
+    """The documents and the graph of the index in a folder."""
+    tool, index = index_in(folder)
+    return assembled(index, tool, "index")
+
+
+def nodes_of(opened: Opened) -> dict[str, tuple[str, str, list[int]]]:
+    """The type, the description and the rows of the chunks of each entity by name."""
+    graph, table = opened.graph, opened.graph.columns.nodes
+    columns = zip(table.texts("type"), table.texts("description"), table.lists("chunks").lists())
+    return dict(zip(graph.names(range(graph.n_nodes)), columns))
+
+
+def edges_of(opened: Opened) -> dict[frozenset[str], tuple[str, str, str, float, list[int]]]:
+    """The name, the description, the keywords, the weight and the rows of the chunks of each relation by its ends."""
+    graph, table = opened.graph, opened.graph.columns.edges
+    heads, relations, tails = graph.triples(range(graph.n_edges))
+    names = graph.names(range(graph.n_nodes))
+    columns = zip(table.texts("description"), table.texts("keywords"), table.numbers("weight").tolist(), table.lists("chunks").lists())
+    ends = zip(heads.tolist(), relations.tolist(), tails.tolist(), columns)
+    return {frozenset((names[head], names[tail])): (graph.relation_names[relation], *about) for head, relation, tail, about in ends}

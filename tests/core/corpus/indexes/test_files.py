@@ -91,4 +91,6 @@ def test_json_of_a_byte_order_mark_is_read(tmp_path):
 
 
 def test_the_recorded_folders_are_each_of_one_tool():
-    assert {folder.name: found_in(folder)[0] for folder in sorted(RECORDED.iterdir()) if folder.is_dir()} == {tool: tool for tool in TOOLS}
+    assert {folder.name: found_in(folder)[0] for folder in sorted(RECORDED.iterdir()) if folder.is_dir()} == {
+        tool: tool for tool in TOOLS if tool != "youtu-graphrag"
+    }

@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.corpus.indexes.assembling import RELATED, assembled
-from core.corpus.indexes.files import beside, files_of
+from core.corpus.indexes.files import files_of
 from core.corpus.indexes.microsoft import read
-from core.corpus.indexes.tools import recognised
 from core.errors import BadInput
+from tests.core.corpus.indexes import kit
 from tests.core.corpus.indexes.kit import RECORDED
 
 REAL = RECORDED / "graphrag"
@@ -18,9 +18,9 @@ TABLES = ("documents", "text_units", "entities", "relationships", "communities",
 
 
 def index_in(folder):
-    tool, files = recognised(files_of(folder)[0], folder.name)
+    tool, index = kit.index_in(folder)
     assert tool == "graphrag"
-    return read(files)
+    return index
 
 
 def rows(name: str) -> list[dict]:
@@ -132,7 +132,7 @@ def test_a_missing_column_and_a_damaged_table_are_named(tmp_path):
         index_in(folder)
     (folder / "relationships.parquet").write_bytes(b"")
     with pytest.raises(BadInput, match="relationships.parquet is damaged or no Parquet file"):
-        read(beside(files_of(folder)[0], "."))
+        read(files_of(folder)[0])
 
 
 def test_values_that_are_none_or_no_number_are_empty(tmp_path):

@@ -1,0 +1,89 @@
+"""Indexes of HippoRAG: the passages with the triples that were found in them, as OpenIE wrote them in JSON."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.corpus.indexes.files import json_of, text, texts
+from core.corpus.indexes.index import Chunk, Entity, Index, Relation, Text
+from core.errors import BadInput
+from core.io.files import Source
+
+FILE = re.compile(r"openie_.*results.*\.json")
+OTHERS = re.compile("[^a-z0-9 ]")  # what HippoRAG makes blanks of
+LONGEST_TITLE = 120  # characters
+
+
+def holds(names: set[str]) -> bool:
+    """Whether these files are an index of HippoRAG."""
+    return any(FILE.fullmatch(name) for name in names)
+
+
+def read(files: Mapping[str, Source]) -> Index:
+    """The index in the file of OpenIE's results, of HippoRAG 1 and 2: passages, names and triples.
+
+    Names that are one in lower case and without marks are one entity, as in HippoRAG's own graph, called by the most frequent spelling.
+    Where every passage begins with a short line, that is its title, as in HippoRAG's sets. Its graph, which holds the edges between alike
+    names as well, is pickled and not read. Raises BadInput for a damaged file, or several.
+    """
+    found = sorted(name for name in files if FILE.fullmatch(name))
+    if len(found) > 1:
+        raise BadInput(f"There are several files of OpenIE's results, {', '.join(found[:6])}. Give the path of one of them.")
+    file = files[found[0]]
+    whole = json_of(file)
+    docs = whole.get("docs") if isinstance(whole, dict) else None
+    if not isinstance(docs, list) or not all(isinstance(row, dict) for row in docs):
+        raise BadInput(f"{file.name} has no list “docs” of passages; expected the file that HippoRAG writes.")
+    index = Index()
+    passages = [(text(row.get("idx")) or str(number), text(row.get("passage"))) for number, row in enumerate(docs)]
+    index.documents = _titled(passages, index.notes)
+    index.chunks = [Chunk(one.key, one.text, one.key) for one in index.documents]
+    _names_and_triples(docs, [key for key, _ in passages], index)
+    index.notes.append("Its edges between alike names lie in a pickled file, which is not read.")
+    return index
+
+
+def folded(name: str) -> str:
+    """What spellings of one name have in common, as HippoRAG reads them; of a name in other letters, of which nothing is left there, its
+    small letters."""
+    return " ".join(OTHERS.sub(" ", name.lower()).split()) or " ".join(name.casefold().split())
+
+
+def _titled(passages: Sequence[tuple[str, str]], notes: list[str]) -> list[Text]:
+    """The passages as documents, with titles where all have one."""
+    parts = [passage.partition("\n") for _, passage in passages]
+    if not parts or not all(0 < len(title.strip()) <= LONGEST_TITLE and rest.strip() for title, _, rest in parts):
+        return [Text(key, "", passage) for key, passage in passages]
+    notes.append("Each passage begins with a short line, which was taken for its title.")
+    return [Text(key, title.strip(), rest.strip()) for (key, _), (title, _, rest) in zip(passages, parts)]
+
+
+def _names_and_triples(docs: Sequence[Mapping[str, Any]], keys: Sequence[str], index: Index) -> None:
+    """Put the entities and relations of all passages into the index."""
+    spellings: dict[str, Counter[str]] = {}
+    chunks: dict[str, dict[str, None]] = {}
+    triples: list[tuple[str, str, str, str]] = []
+
+    def named(name: str, chunk: str) -> str:
+        key = folded(name)
+        spellings.setdefault(key, Counter())[" ".join(name.split())] += 1
+        chunks.setdefault(key, {})[chunk] = None
+        return key
+
+    for key, row in zip(keys, docs):
+        for name in texts(row.get("extracted_entities")):
+            if folded(name):
+                named(name, key)
+        given = row.get("extracted_triples")
+        for triple in given if isinstance(given, list) else []:
+            parts = texts(triple)
+            if len(parts) != 3 or not all(map(folded, parts)):
+                index.left_out["Left out, triples that are not three texts"] += 1
+                continue
+            triples.append((named(parts[0], key), " ".join(parts[1].split()), named(parts[2], key), key))
+    called = {key: min(some, key=lambda one: (-some[one], one)) for key, some in spellings.items()}
+    index.entities = [Entity(called[key], chunks=tuple(some)) for key, some in chunks.items()]
+    index.relations = [Relation(called[head], called[tail], name, chunks=(chunk,)) for head, name, tail, chunk in triples]

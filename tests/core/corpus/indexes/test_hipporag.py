@@ -1,0 +1,66 @@
+"""A folder of HippoRAG, as it made it of two short texts, and files of OpenIE's results by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.errors import BadInput
+from tests.core.corpus.indexes.kit import RECORDED, edges_of, nodes_of, opened_from
+
+
+def written(folder, *docs, name="openie_results_ner_model.json"):
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(json.dumps({"docs": docs}))
+    return folder
+
+
+def test_a_folder_of_hipporag():
+    opened = opened_from(RECORDED / "hipporag")
+    assert nodes_of(opened) == {
+        "Ann Lee": ("", "", [0, 1]),
+        "Varna": ("", "", [0, 1]),
+        "Black Sea": ("", "", [0]),
+        "Marie": ("", "", [1]),
+        "Bo Holm": ("", "", [1]),
+    }
+    assert {(*sorted(ends), about[0]) for ends, about in edges_of(opened).items()} == {
+        ("Ann Lee", "Varna", "built the harbour of"),
+        ("Black Sea", "Varna", "lies on"),
+        ("Ann Lee", "Marie", "owns"),
+        ("Bo Holm", "Marie", "is captain of"),
+        ("Bo Holm", "Varna", "was born in"),
+    }
+    assert opened.notes == ["Its edges between alike names lie in a pickled file, which is not read."]
+
+
+def test_spellings_of_one_name_are_one_entity_called_by_the_most_frequent(tmp_path):
+    """HippoRAG reads names in small letters and without marks; names in other letters are nothing there, and remain here."""
+    triples = [["U.S.", "borders", "Mexico"], ["u s", "is in", "北京"], ["U.S.", "", "Mexico"], ["a", "b"], "no triple"]
+    passage = {"idx": 3, "passage": "The U.S.", "extracted_entities": ["U.S.", None, "!!"], "extracted_triples": triples}
+    opened = opened_from(written(tmp_path / "a", passage))
+    assert sorted(nodes_of(opened)) == ["!!", "Mexico", "U.S.", "北京"]
+    assert {about[0] for about in edges_of(opened).values()} == {"borders", "is in"}
+    assert opened.left_out == {"Left out, triples that are not three texts": 3}
+
+
+def test_titles_are_taken_where_all_passages_have_one(tmp_path):
+    docs = [{"idx": "a", "passage": "Ann\nShe cooks."}, {"idx": "b", "passage": "Rome\nIt is old."}]
+    opened = opened_from(written(tmp_path / "titled", *docs))
+    assert [(one.id, one.text) for one in opened.documents] == [("Ann", "She cooks."), ("Rome", "It is old.")]
+    assert "Each passage begins with a short line, which was taken for its title." in opened.notes
+    opened = opened_from(written(tmp_path / "titled", *docs, {"idx": "c", "passage": "One line."}))
+    assert [(one.id, one.text) for one in opened.documents] == [("a", "Ann\nShe cooks."), ("b", "Rome\nIt is old."), ("c", "One line.")]
+
+
+def test_what_is_no_such_file_is_refused(tmp_path):
+    folder = written(tmp_path / "a", 1)
+    with pytest.raises(BadInput, match="has no list “docs” of passages"):
+        opened_from(folder)
+    written(folder, {"passage": "Ann."}, name="openie_results_ner_other.json")
+    with pytest.raises(
+        BadInput, match="several files of OpenIE's results, openie_results_ner_model.json, openie_results_ner_other.json. Give"
+    ):
+        opened_from(folder)
+    assert [one.text for one in opened_from(folder / "openie_results_ner_other.json").documents] == ["Ann."]

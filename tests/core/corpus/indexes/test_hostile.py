@@ -1,0 +1,87 @@
+"""Folders of indexes as nobody made them: what is said is a sentence, and what is read can be stored."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.corpus.indexes.assembling import assembled
+from core.corpus.indexes.tools import TOOLS
+from core.corpus.readers.packed import Held
+from core.errors import BadInput
+from tests.core.corpus.indexes.kit import RECORDED
+from tests.core.corpus.indexes.test_youtu import CHUNKS, ROWS, json
+
+FILES = {
+    tool: {file.name: file.read_bytes() for file in sorted((RECORDED / tool).iterdir())}
+    for tool in ("lightrag", "nano-graphrag", "fast-graphrag", "hipporag")
+} | {"youtu-graphrag": {"graphs/demo_new.json": json.dumps(ROWS).encode(), "chunks/demo.txt": CHUNKS.encode()}}
+PIECES = st.sampled_from(
+    [
+        b"\x00",
+        b"\xff",
+        b'"',
+        b"[",
+        b"{",
+        b"}",
+        b"]",
+        b"null",
+        b"-1e999",
+        b"NaN",
+        b"\\ud800",
+        b"[" * 3000,
+        b"true",
+        b"<SEP>",
+        b"",
+        b"\x94h\x05",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_spoiled_files_give_a_sentence_or_a_graph(data):
+    tool = data.draw(st.sampled_from(sorted(FILES)))
+    files = dict(FILES[tool])
+    name = data.draw(st.sampled_from(sorted(files)))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(files[name])))
+        files[name] = files[name][:at] + data.draw(PIECES | st.binary(max_size=3)) + files[name][at + data.draw(st.integers(0, 8)) :]
+    try:
+        opened = assembled(TOOLS[tool].read({name: Held(name, content) for name, content in files.items()}), tool, "spoiled")
+    except BadInput as error:
+        assert str(error)
+    else:
+        columns = opened.graph.columns
+        assert opened.documents and len(columns.chunks) and "".join(columns.nodes.texts("description")).encode() is not None
+        assert all(len(row) == 0 or max(row) < len(columns.chunks) for row in columns.nodes.lists("chunks").lists())
+
+
+VALUE = st.none() | st.booleans() | st.integers(-3, 10**20) | st.floats() | st.text(max_size=5) | st.just([]) | st.just({}) | st.just([[1]])
+
+
+def places(value, path=()):
+    """The paths of all that a JSON value holds."""
+    yield path
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from places(inner, (*path, key))
+
+
+JSONS = [(tool, name) for tool, files in FILES.items() for name in files if name.endswith(".json")]
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_values_of_another_kind_give_a_sentence_or_a_graph(data):
+    tool, name = data.draw(st.sampled_from(JSONS))
+    whole = json.loads(FILES[tool][name])
+    path = data.draw(st.sampled_from(list(places(whole))[1:]))
+    inner = whole
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = data.draw(VALUE)
+    files = {other: Held(other, content) for other, content in FILES[tool].items()} | {name: Held(name, json.dumps(whole).encode())}
+    try:
+        assert assembled(TOOLS[tool].read(files), tool, "spoiled").documents
+    except BadInput as error:
+        assert str(error)
