@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import http.server
 import json
+import random
 import subprocess
 import sys
 import threading
@@ -16,6 +17,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
 from core.io.home import ROOT
+
+FEW = 3  # items of a list, where it may have so many
 
 
 @dataclass
@@ -60,25 +63,26 @@ def model_server(seconds: float, slots: int = 0, busy: str = "queue", port: int 
 
 
 def reply(body: dict) -> str:
-    """The reply to a request: of a list the first items, else words that depend on what was asked; of no use to any question."""
+    """The reply to a request, by what was asked alone: under a schema what it allows, else words; of no use to any question."""
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
-    drawn = hashlib.sha256(json.dumps(body["messages"]).encode()).hexdigest()
-    return f"Answer {drawn[:8]}" if schema is None else json.dumps(_filled(schema, drawn))
+    drawn = random.Random(hashlib.sha256(json.dumps(body["messages"]).encode()).digest())
+    return f"Answer {drawn.getrandbits(32):08x}" if schema is None else json.dumps(_filled(schema, drawn))
 
 
-def _filled(schema: dict, drawn: str):
-    """The least value that a schema allows."""
+def _filled(schema: dict, drawn: random.Random):
+    """A value that a schema allows, drawn: of a list a few items, of a number any between its ends."""
     kind = schema.get("type")
     if "enum" in schema:
-        return schema["enum"][int(drawn, 16) % len(schema["enum"])]
+        return drawn.choice(schema["enum"])
     if kind == "object":
         return {name: _filled(part, drawn) for name, part in schema.get("properties", {}).items()}
     if kind == "array":
-        most = min(schema.get("maxItems", 1), max(1, schema.get("minItems", 1)))
-        return [_filled(schema["items"], drawn)] * most
+        least = max(1, schema.get("minItems", 1))
+        return [_filled(schema["items"], drawn) for _ in range(max(least, min(FEW, schema.get("maxItems", least))))]
     if kind in ("integer", "number"):
-        return schema.get("minimum", 1)
-    return kind == "boolean" or drawn[:8]
+        least = schema.get("minimum", 1)
+        return drawn.randint(least, schema.get("maximum", least))
+    return bool(drawn.getrandbits(1)) if kind == "boolean" else f"{drawn.getrandbits(32):08x}"
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from core.io.rows import RowFile, Schema
 from core.models.base import Chat, Messages
 from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
+from core.runtime.flight import together
 from core.types import Usage
 
 FACTS_TOKENS, REPORT_TOKENS = 400, 240
@@ -91,17 +93,33 @@ class Reports:
         return Written(*rows[0]) if rows else None
 
     def prepare(self, wanted: Iterable[int], progress: Tell, check: Callable[[], None]) -> tuple[int, int]:
-        """Write the wanted reports that are not kept yet: (written, kept before). Each is kept at once, so that a stop costs one.
+        """Write the wanted reports that are not kept yet, as many at a time as the model takes: (written, kept before). Each is kept at
+        once, so that a stop costs those at work.
 
         `progress` hears how many are done.
         """
         wanted = list(dict.fromkeys(wanted))
         missing = self.missing(wanted)
-        for done, community in enumerate(missing):
-            check()
-            progress(f"Reports: {done:,} of {len(missing):,}", done / len(missing))
+        lock, done = threading.Lock(), 0
+
+        def one(community: int, check: Callable[[], None]) -> None:
+            nonlocal done
             self.get(community, check=check)
+            with lock:
+                done += 1
+                progress(f"Reports: {done:,} of {len(missing):,}", done / len(missing))
+
+        if missing:
+            progress(f"Reports: 0 of {len(missing):,}", 0.0)
+        together(one, missing, self._at_once, check)
         return len(missing), len(wanted) - len(missing)
+
+    def _at_once(self) -> int:
+        """How many reports the model may be asked for at a time."""
+        try:
+            return getattr(self._chat(), "at_once", 1)
+        except ModelUnavailable:  # said where a report is asked for
+            return 1
 
     def missing(self, wanted: Iterable[int]) -> list[int]:
         """Those of the wanted communities whose reports are not kept yet, in their order."""

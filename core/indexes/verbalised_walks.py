@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Sequence
 
 from core.graph.store import Graph
@@ -12,6 +13,7 @@ from core.indexes.sentences import sentences
 from core.io.rows import RowFile, Schema, by_key
 from core.models.base import Chat
 from core.prompts import filled, prompts
+from core.runtime.flight import together
 from core.types import Path, Usage
 
 MAX_TOKENS = 96
@@ -29,7 +31,7 @@ class VerbalisedWalks:
     def __init__(self, graph: Graph, chat: Callable[[], Chat], signature: str, check: Callable[[], None] = lambda: None, seed: int = 0):
         self.graph, self._chat, self._signature, self._check, self._seed = graph, chat, signature, check, seed
         self._rows = RowFile(index_folder(graph).parent / "walk-sentences.sqlite", SCHEMA)
-        self.usage, self.silent = Usage(), 0
+        self.usage, self.silent, self._lock = Usage(), 0, threading.Lock()
 
     @property
     def wording(self) -> str:
@@ -37,26 +39,32 @@ class VerbalisedWalks:
         return hashlib.sha256(json.dumps([self._signature, prompts("walks")["sentence"], MAX_TOKENS], sort_keys=True).encode()).hexdigest()
 
     def __call__(self, walks: Sequence[Path]) -> list[str]:
-        """The sentence of each walk, those that are not kept written now, each kept at once. Raises StoreError, and what the model
-        raises."""
+        """The sentence of each walk, those that are not kept written now, as many at a time as the model takes, each kept at once. Raises
+        StoreError, and what the model raises."""
         texts = self.graph.texts(walks)
         different = dict(zip(texts, walks))
         keys = {text: hashlib.sha256(f"{self.wording}\n{text}".encode()).hexdigest() for text in different}
         with self._rows.reading() as base:
             known = dict(by_key(base, "sentences", ("key", "text"), keys.values()))
-            for text, key in keys.items():
-                if key not in known and (written := self._written(text)):
-                    known[key] = written
-                    self._rows.save("sentences", [(key, written)], database=base)
+        missing = [text for text, key in keys.items() if key not in known]
+
+        def written(text: str, check: Callable[[], None]) -> str:
+            said = self._written(text, check)
+            if said:
+                self._rows.save("sentences", [(keys[text], said)])
+            return said
+
+        said = together(written, missing, lambda: getattr(self._chat(), "at_once", 1), self._check) if missing else []
+        known |= {keys[text]: sentence for text, sentence in zip(missing, said)}
         return [known.get(keys[text]) or sentences(self.graph, [different[text]])[0] for text in texts]
 
-    def _written(self, text: str) -> str:
-        self._check()
+    def _written(self, text: str, check: Callable[[], None]) -> str:
         prompt = prompts("walks")["sentence"]
         user = filled(prompt["user"], walk=text)
         messages = ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
-        reply = self._chat().reply(messages, max_tokens=MAX_TOKENS, seed=self._seed, check=self._check)
-        self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        reply = self._chat().reply(messages, max_tokens=MAX_TOKENS, seed=self._seed, check=check)
         found = " ".join(reply.text.split()) if reply.usable else ""
-        self.silent += not found
+        with self._lock:
+            self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+            self.silent += not found
         return found

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from core.errors import Cancelled
+from core.runtime.account import accounts, charged_to
 from core.runtime.meter import spent
-from core.runtime.turn import Turn
+from core.runtime.turn import Turn, away
 
 LOOK = 0.05  # seconds between two looks at whether somebody cancelled, and at how many may be in flight
 MAX_PIECES = 1024  # in flight at a time
@@ -65,6 +66,30 @@ class Flight:
                 self._over.set()
         if fault is not None:
             raise fault
+
+
+def together(
+    work: Callable[[W, Callable[[], None]], T], items: Iterable[W], at_once: Callable[[], int], check: Callable[[], None]
+) -> list[T]:
+    """`work(item, check)` of each item, in their order: side by side where more than one may be asked at a time, else one after the other.
+
+    What is asked is charged to whom this thread's work is charged, and the time by the clock is this thread's, in which others go on.
+    Raises what `work` and `check` raise.
+    """
+    if at_once() <= 1:
+        found = []
+        for item in items:
+            check()
+            found.append(work(item, check))
+        return found
+    flight, payers = Flight(at_once, check), accounts()
+
+    def piece(numbered: tuple[int, W]) -> T:
+        with charged_to(*payers):
+            return work(numbered[1], flight.check)
+
+    with away(), spent("model"):
+        return [made for _, made in sorted(flight.each(piece, enumerate(items)), key=lambda one: one[0][0])]
 
 
 class Processor:

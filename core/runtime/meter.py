@@ -30,6 +30,15 @@ class HowFar:
 
 
 @dataclass
+class _Running:
+    """What has not ended: of a category, since when, and the seconds of what lay within and has ended."""
+
+    category: Category
+    start: float
+    within: float = 0.0
+
+
+@dataclass
 class Meter:
     """Seconds by category, those of preparations by what was prepared, and what remembered results had cost when they were made."""
 
@@ -39,7 +48,7 @@ class Meter:
     report: Callable[[HowFar], None] = lambda far: None
     seen: set = field(default_factory=set)  # what this work has asked models for: asked again, it saves nothing
     preparing: int = 0
-    running: list[list[float]] = field(default_factory=list)  # seconds of what lies within, for each that has not ended
+    running: list[_Running] = field(default_factory=list)  # what has not ended, the outermost first
     thoughts: list[str] = field(default_factory=list)  # of language models, which are no part of their replies
     unusable: int = 0  # replies that are blank, cut, refused or unreadable
 
@@ -85,19 +94,30 @@ def spent(category: Category, label: str = "") -> Iterator[None]:
 @contextmanager
 def _counted(meter: Meter, category: Category, label: str) -> Iterator[None]:
     start = time.perf_counter()
-    meter.running.append([0.0])
+    meter.running.append(_Running(category, start))
     meter.preparing += category == "preparation"
     try:
         yield
     finally:
         meter.preparing -= category == "preparation"
         whole = time.perf_counter() - start
-        own = max(0.0, whole - meter.running.pop()[0])
+        own = max(0.0, whole - meter.running.pop().within)
         meter.seconds[category] = meter.seconds.get(category, 0.0) + own
         if category == "preparation":
             meter.prepared[label] = meter.prepared.get(label, 0.0) + own
         if meter.running:
-            meter.running[-1][0] += whole
+            meter.running[-1].within += whole
+
+
+def waited() -> float:
+    """Seconds that this thread's work has waited for its turn so far, those under way included; 0 where nothing is metered."""
+    meter = current()
+    if meter is None:
+        return 0.0
+    running = list(meter.running)  # of which another thread may end the last ones
+    ends = [*(one.start for one in running[1:]), time.perf_counter()]
+    under_way = sum(end - one.start - one.within for one, end in zip(running, ends) if one.category == "waiting")
+    return meter.seconds.get("waiting", 0.0) + under_way
 
 
 def new_to_this(keys: Sequence[Hashable]) -> list[Hashable]:

@@ -51,6 +51,7 @@ CASES = {
     "waits": Case("lego-1", 400, 8, rate=0.9 * 8),
     "refuses": Case("lego-1", 400, 8, "refuse", rate=0.9 * 8),
     "beam": Case("lego-15", 60, 8, rate=0.9 * 8),
+    "tog": Case("tog", 160, 8, rate=0.9 * 8),
 }
 
 

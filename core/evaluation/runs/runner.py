@@ -16,7 +16,7 @@ from core.environment import Environment
 from core.errors import Cancelled
 from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import FinishedRow, one, warm
-from core.evaluation.runs.servers import fixed, in_flight, servers
+from core.evaluation.runs.servers import as_fast_as_one, fixed, in_flight, servers
 from core.evaluation.runs.spending import Cap, Estimate, Spending, estimate, spending
 from core.evaluation.runs.spread import spread
 from core.evaluation.runs.store import CANCELLED, DONE, RUNNING, Store
@@ -90,8 +90,9 @@ class Evaluation:
 
     Where servers are asked, many questions are in flight: one of them computes while the others wait for replies. How many is found out
     while it runs (`core.models.chat.window`), or is `at_once`. Cold runs, and those whose models are all in this process, have one at a
-    time. Rows are kept as they come. It stops before it would go over a `cap`, and after the `first` so many questions that are left, where
-    a number is given. With `workers` the questions are spread over processes; this one alone writes.
+    time; `as_fast_as_one` has a cold run too ask servers many, as many as they answer as fast as one. Rows are kept as they come. It stops
+    before it would go over a `cap`, and after the `first` so many questions that are left, where a number is given. With `workers` the
+    questions are spread over processes; this one alone writes.
     """
 
     plan: Plan
@@ -103,6 +104,7 @@ class Evaluation:
     at_once: int = 0
     cap: Cap | None = None
     first: int = 0
+    as_fast_as_one: bool = False
     estimate: Estimate | None = field(default=None, init=False)  # of what is left, once it has ended
 
     def __call__(self, job: Listener) -> int:
@@ -142,7 +144,7 @@ class Evaluation:
 
     def _here(self, job: Listener, done: set[tuple[str, str]], pace: Pace) -> None:
         """Run the rows that are left in this process: of one question one after the other, of several questions at a time."""
-        asked, clock, spent = servers(self.plan, self.environment.models), self.environment.clock, self.spending()
+        asked, clock, spent = servers(self.plan, self.environment.models, self.as_fast_as_one), self.environment.clock, self.spending()
         processor, lock, began, at_work = Processor(), threading.Lock(), clock(), 0
         flight = Flight(lambda: in_flight(asked) if spent.may_begin(at_work) else 0, job.check)
 
@@ -183,7 +185,7 @@ class Evaluation:
                     at_work -= 1
 
         try:
-            with fixed(asked, self.at_once):
+            with fixed(asked, self.at_once), as_fast_as_one(asked if self.as_fast_as_one else ()):
                 for _ in flight.each(question, turns()):
                     continue
         finally:

@@ -8,12 +8,14 @@ from typing import Any
 
 from core.evaluation.runs.plan import Plan
 from core.models.base import Models
+from core.models.chat.window import Window
 
 
-def servers(plan: Plan, models: Models) -> list[Any]:
-    """The models of a plan that take several requests at a time, each once; none for a cold run, which shares nothing."""
+def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
+    """The models of a plan that take several requests at a time, each once; of a `cold` run, which shares nothing, only where that is
+    wanted."""
     found: dict[int, Any] = {}
-    for name in () if plan.cold else plan.models:
+    for name in plan.models if cold or not plan.cold else ():
         with suppress(Exception):  # of one that is not here, as its rows will say
             one = models.chat(name) if name in plan.chats else models.chooser(name)
             one = getattr(one, "chat", getattr(one, "encoder", one))  # what a chooser asks
@@ -36,6 +38,19 @@ def in_flight(asked: Sequence[Any]) -> int:
 def fixed(asked: Sequence[Any], number: int) -> Iterator[None]:
     """Within, each of these servers is sent so many requests at a time, or as many as is found out where that is 0."""
     with ExitStack() as entered:
-        for window in (window for one in asked if (window := getattr(one, "window", None))):
+        for window in _windows(asked):
             entered.enter_context(window.fixed_at(number))
         yield
+
+
+@contextmanager
+def as_fast_as_one(asked: Sequence[Any]) -> Iterator[None]:
+    """Within, each of these servers is sent no more requests at a time than it answers as fast as one alone."""
+    with ExitStack() as entered:
+        for window in _windows(asked):
+            entered.enter_context(window.no_slower())
+        yield
+
+
+def _windows(asked: Sequence[Any]) -> list[Window]:
+    return [window for one in asked if (window := getattr(one, "window", None))]

@@ -51,8 +51,9 @@ class Search:
     whether the budget was kept. First every way of retrieving is tried once, the rest of the line by lot. What is proposed
     depends on the seed and on what was found before alone, so that a search taken up again goes on as if it had never
     stopped. Of seconds the sampler is given the nearest power of two, so that small differences of the clock do not steer it;
-    large ones do. Tokens are given as they are. Seconds are those of the operators, measured one question after the other in
-    this process with nothing shared or remembered from line to line, models and indexes loaded before.
+    large ones do. Tokens are given as they are. Seconds are those of the operators, measured in this process with nothing shared or
+    remembered from line to line, models and indexes loaded before: one question after the other, or where a line asks a server as many
+    at a time as that answers as fast as one (`Trial`).
     """
 
     config: SearchConfig

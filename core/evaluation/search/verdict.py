@@ -184,7 +184,8 @@ def start(engine, store: Store, planned: SearchPlan) -> Job:
             return points, None
         plan = planned.plan(chosen)
         run = store.begin(plan.spec(depends(engine, plan)), plan.drawn)
-        Evaluation(plan, store, run.id, engine.environment, planned.search.ask)(_Said(job, "On unseen questions: "))
+        work = Evaluation(plan, store, run.id, engine.environment, planned.search.ask, as_fast_as_one=True)
+        work(_Said(job, "On unseen questions: "))
         return points, judged(Summary(store.run(run.id), store.rows(run.id)), planned, chosen)
 
     key = f"search-{planned.search.file.stem}"

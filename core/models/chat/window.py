@@ -53,12 +53,14 @@ class Window:
     them come in a second that it pays. Else it goes back to where the server was full by what came in a second, and tries twice as many
     again after a while. Where the server says that it is busy, the window becomes what the server has in hand then, and grows in small
     steps from there; where a reply does not come in time, it is halved. So it is additive increase and multiplicative decrease (AIMD),
-    with a doubling start. `fixed` is a number that somebody chose, and stays.
+    with a doubling start. `fixed` is a number that somebody chose, and stays. Within `no_slower` it grows only as far as replies take as
+    long as one alone.
     """
 
     def __init__(self, fixed: int = 0, timeout: float = 120.0, clock: Callable[[], float] = time.monotonic):
         self._fixed, self._timeout, self._clock, self._lock = fixed, timeout, clock, threading.Lock()
         self._limit, self._step, self._hold, self._closed = 1, LARGEST, HOLD, 0.0
+        self._unhurried = 0  # works that want replies no slower than one alone
         self._began = self._shrunk = False  # whether it has grown for the first time, and whether the server was ever too slow or busy
         self._sent: float | None = None  # when the first request was
         self.answers = 0  # replies so far
@@ -94,6 +96,21 @@ class Window:
             yield
         finally:
             self._fixed = before
+
+    @contextmanager
+    def no_slower(self) -> Iterator[None]:
+        """Within, no more requests are at the server than it answers as fast as one alone, as where seconds are compared; it is found out
+        anew, and not tried again later."""
+        with self._lock:
+            self._unhurried += 1
+            if self._unhurried == 1:
+                self._limit, self._step, self._began = 1, LARGEST, False
+                self._begin(climbing=True)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._unhurried -= 1
 
     @contextmanager
     def place(self, check: Check | None = None, first: bool = False) -> Iterator[Place]:
@@ -196,13 +213,14 @@ class Window:
             self._look_early()
         elif self._climbing and count == 2 * limit:
             self._look()
-        elif not self._climbing and count >= self._hold * limit:
+        elif not self._climbing and not self._unhurried and count >= self._hold * limit:
             self._climb(self._measured())
 
     def _measured(self) -> _Level:
         """What the window gives, by the replies behind the first ones; of the requests at work and their seconds, by Little's law."""
         seconds = fmean(self._taken[self._limit :] or self._taken)
-        return _Level(self._limit, seconds, self._usual() / max(seconds, 1e-9))
+        at_work = min(self._limit, self._usual())  # without those that were sent when the window was larger
+        return _Level(self._limit, seconds, at_work / max(seconds, 1e-9))
 
     def _usual(self) -> float:
         """How many requests were at work, on average."""
@@ -226,7 +244,7 @@ class Window:
         level, before = self._measured(), self._before
         assert before is not None  # a first window has grown before
         gained = level.rate / before.rate
-        if gained >= GAIN * level.limit / before.limit:
+        if gained >= GAIN * level.limit / before.limit and not self._unhurried:
             self._hold = HOLD
             self._climb(level)
             return
@@ -243,4 +261,4 @@ class Window:
             return
         self._step = 2 * max(self._step, larger - level.limit)
         self._limit = larger
-        self._begin(True, level)
+        self._begin(True, self._before if self._unhurried and self._before else level)

@@ -85,17 +85,16 @@ def test_what_is_no_report_is_shown_as_it_was_said_and_asked_for_again(films, sa
 
 
 def test_prepare_goes_on_where_it_was_stopped(films):
-    chat, left = Writer(SAID), [2]
+    chat = Writer(SAID)
 
     def check():
-        left[0] -= 1
-        if left[0] == 0:
+        if chat.asked:
             raise Cancelled()
 
     told = []
     with pytest.raises(Cancelled):
         reports(films, chat).prepare([1, 0, 1], lambda text, share: told.append((text, share)), check)
-    assert len(chat.asked) == 1 and told == [("Reports: 0 of 2", 0.0)]
+    assert len(chat.asked) == 1 and told == [("Reports: 0 of 2", 0.0), ("Reports: 1 of 2", 0.5)]
     assert reports(films, chat).prepare([1, 0], lambda text, share: None, lambda: None) == (1, 1)
     assert len(chat.asked) == 2
 
@@ -111,3 +110,16 @@ def test_each_report_is_on_disk_as_soon_as_it_is_written(films):
     kept.get(0)
     with sqlite3.connect(index_folder(films) / "reports.sqlite") as base:
         assert base.execute("select count(*) from reports").fetchone() == (1,)
+
+
+def test_a_server_writes_many_reports_at_a_time(films):
+    from core.models.chat.openai import OpenAIChat
+    from tests.core.evaluation.runs.test_flight import server
+
+    told = []
+    with server(0.2) as (address, seen):
+        chat = OpenAIChat(address, "m", "m", at_once=4)
+        each = Reports(films, Communities(np.array([0, 1, 2, 3, 4], np.int32)), lambda: chat, "a")
+        assert each.prepare(range(5), lambda text, share: told.append(text), lambda: None) == (5, 0)
+        assert seen.most == 4 and len(set(seen.asked)) == 5
+    assert told[0] == "Reports: 0 of 5" and told[-1] == "Reports: 5 of 5" and each.saved(3).text in ("Drama", "Comedy", "Ann")

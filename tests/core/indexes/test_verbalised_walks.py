@@ -56,3 +56,17 @@ def test_a_damaged_file_is_told(told):
     walks._rows.file.write_bytes(b"no database at all, but long enough to be looked at" * 99)
     with pytest.raises(StoreError, match="remove that file to start anew"):
         walks([WALK])
+
+
+def test_a_server_is_asked_about_many_walks_at_a_time_and_the_sentences_keep_their_order(told):
+    from core.models.chat.openai import OpenAIChat
+    from tests.core.evaluation.runs.test_flight import server
+
+    walks = [WALK, OTHER, Path((0, 1, 0), (0, 0), (True, False)), Path((1, 0, 1), (0, 0), (False, True))]
+    found = []
+    for number in (1, 4):
+        with server(0.1) as (address, seen):
+            asked = told(OpenAIChat(address, "m", "m", at_once=number), f"by {number}")
+            found.append(asked(walks))
+            assert asked.usage.calls == 4 and seen.most == number
+    assert found[0] == found[1]

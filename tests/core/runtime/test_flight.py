@@ -6,9 +6,11 @@ import time
 import pytest
 
 from core.errors import Cancelled
-from core.runtime.flight import Flight, Processor
+from core.runtime.account import Account, charge, charged_to
+from core.runtime.flight import Flight, Processor, together
 from core.runtime.meter import metered, spent
 from core.runtime.turn import away
+from core.types import Usage
 
 
 def soon(true):
@@ -179,3 +181,37 @@ def test_a_piece_that_holds_what_another_waits_for_goes_on_after_a_while(monkeyp
     assert order == ["holds", "wants"]
     with processor.held():  # it is free again
         pass
+
+
+def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_them():
+    barrier, account = threading.Barrier(4), Account()
+
+    def work(item, check):
+        barrier.wait(30)  # the four of them are at work at a time
+        time.sleep(0.02 * (4 - item))  # and the last one ends first
+        charge("far", Usage(1, item, 0))
+        check()
+        return -item
+
+    with charged_to(account), metered() as meter:
+        start = time.perf_counter()
+        assert together(work, range(4), lambda: 4, nothing) == [0, -1, -2, -3]
+        elapsed = time.perf_counter() - start
+    assert account.usage == {"far": Usage(4, 0 + 1 + 2 + 3, 0)}
+    assert meter.seconds["model"] == pytest.approx(elapsed, abs=0.05)  # by the clock, however many waited
+
+
+def test_where_one_may_be_asked_at_a_time_pieces_are_done_here_one_after_the_other():
+    here = threading.get_ident()
+    assert together(lambda item, check: (item, threading.get_ident() == here), "ab", lambda: 1, nothing) == [("a", True), ("b", True)]
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_pieces_together_end_with_what_one_of_them_raises(number):
+    def work(item, check):
+        if item == 5:
+            raise ValueError("five")
+        return item
+
+    with pytest.raises(ValueError, match="five"):
+        together(work, range(50), lambda: number, nothing)

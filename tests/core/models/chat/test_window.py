@@ -170,3 +170,26 @@ def test_a_long_first_reply_holds_nobody_up():
         busy.refused(1.0)
         now[0] += 30.0
         assert busy.limit == 1
+
+
+@pytest.mark.parametrize("slots", [1, 3, 8, 20])
+def test_where_seconds_are_compared_a_server_is_sent_what_it_answers_as_fast_as_one(slots):
+    server = Played(slots=slots)
+    server.replies(400)  # others were at it before
+    with server.window.no_slower():
+        server.replies(10 * slots + 60)  # it is found out anew
+        server.longest = 0.0
+        server.replies(20 * slots)
+        assert max(1, slots - 1) <= server.window.limit <= slots + 1 and server.longest <= 1.0 + 1e-9 + (server.window.limit > slots)
+        limit = server.window.limit
+        server.replies(100 * slots)
+        assert server.window.limit == limit  # and not tried again
+    server.replies(200 * slots)
+    assert len(set(server.limits[-100 * slots :])) > 1  # as it is outside
+
+
+def test_a_server_that_is_as_fast_with_many_is_sent_many_where_seconds_are_compared():
+    server = Played()
+    with server.window.no_slower():
+        server.replies(2_000)
+        assert server.window.limit == LARGEST and server.longest == 1.0

@@ -1,0 +1,103 @@
+"""Trials of a search whose lines ask a server: many questions in flight, the figures and the calls of one at a time."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from core.errors import Cancelled
+from core.evaluation.runs.starting import begun
+from core.evaluation.search.trial import DOMINATED, OutOfCalls, Trial
+from core.runtime.jobs import Job
+from tests.core.evaluation.runs.test_flight import SECONDS, asking, questions, server
+
+LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep=1) >> Answer()"
+
+
+@pytest.fixture
+def trial(bench):
+    """`trial(count, ...)`: a trial on so many questions, and one that is not in the graph."""
+    bench.models.forget = lambda: None
+
+    def make(count, cost="tokens", budget=1e9, **how):
+        plan = bench.plan(bench.instance("one", LINE), questions=questions(count), cold=True)
+        ask = lambda drawn: drawn.open(bench.engine).ask(drawn.question, model=True)
+        return Trial(plan, "hits@1", cost, budget, bench.engine.environment, ask, **how)
+
+    return make
+
+
+def tried(trial, job=None):
+    return trial(trial.plan.instances[0].line, job or Job("", lambda job: None))
+
+
+def test_the_figures_are_those_of_one_question_at_a_time(bench, trial):
+    found = []
+    for number in (1, 0):
+        with server() as (address, seen):
+            asking(bench, address, at_once=number)
+            start = time.perf_counter()
+            found.append(tried(trial(30)))
+            elapsed = time.perf_counter() - start
+    one, many = found
+    assert one == many and (many.asked, many.failed, many.calls) == (31, 1, 30) and 0 < many.quality < 1
+    assert seen.most > 4 and elapsed < 30 * SECONDS / 2
+
+
+def test_seconds_are_those_of_a_reply_however_many_wait_for_a_place(bench, trial):
+    with server() as (address, seen):
+        asking(bench, address)
+        found = tried(trial(30, "seconds", 10.0))
+    assert seen.most > 4 and SECONDS <= found.cost < 2 * SECONDS
+
+
+def test_a_line_that_is_over_its_seconds_is_given_up(bench, trial):
+    with server() as (address, seen):
+        asking(bench, address)
+        found = tried(trial(30, "seconds", SECONDS / 30))  # one question takes what all of them may
+    assert found.stopped == "over the budget" and found.asked <= 2 and found.cost > SECONDS
+
+
+@pytest.mark.parametrize("least", [0.2, 0.9, 1.0])
+def test_where_calls_are_counted_none_is_made_that_one_at_a_time_would_not_make(bench, trial, least):
+    """The model is right in about a third of the questions, so that a line is given up after a few where much is asked of it."""
+    found = []
+    for number in (1, 0):
+        with server(0.02) as (address, seen):
+            asking(bench, address, at_once=number)
+            how = dict(most_calls=1000, dominated=lambda quality, cost: quality < least)
+            found.append((tried(trial(30, **how)), len(seen.asked)))
+    assert found[0] == found[1]
+    assert (found[0][0].stopped == DOMINATED) == (found[0][0].asked < 31)
+
+
+def test_calls_end_a_trial_that_is_in_flight(bench, trial):
+    with server(0.05) as (address, seen):
+        asking(bench, address)
+        work = trial(30, most_calls=10)
+        with pytest.raises(OutOfCalls):
+            tried(work)
+    assert work.calls == len(seen.asked) == 10  # each question is one call
+
+
+def test_cancelled_in_the_middle_it_ends_soon(bench, trial):
+    job = Job("", lambda job: None)
+    with server(0.3) as (address, seen):
+        asking(bench, address)
+        job.cancel()
+        start = time.perf_counter()
+        with pytest.raises(Cancelled):
+            tried(trial(30), job)
+    assert time.perf_counter() - start < 3 and len(seen.asked) < 30
+
+
+def test_unseen_questions_are_asked_many_at_a_time_too(bench):
+    bench.models.forget = lambda: None
+    plan = bench.plan(bench.instance("one", LINE), questions=questions(20), cold=True)
+    with server() as (address, seen):
+        asking(bench, address)
+        work = replace(begun(bench.engine, bench.store(), plan), as_fast_as_one=True)
+        work(Job("", lambda job: None))
+    rows = [row for row in bench.store().rows(work.run) if row.outcome]
+    models = sorted(cost.seconds for row in rows for cost in row.outcome.costs if cost.stage == "generate")
+    assert seen.most > 4 and len(rows) == 20 and models[len(models) // 2] < 2 * SECONDS
