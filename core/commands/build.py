@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from core.commands.terminal import OK, bar
@@ -11,7 +10,8 @@ from core.errors import BadInput
 from core.graph.building import build as arrays
 from core.graph.building.export import build_database
 from core.graph.readers.formats import AUTO, format_list
-from core.graph.readers.triple_file import TripleFile, columns_of, size_of
+from core.graph.readers.rdf import LARGE
+from core.graph.readers.triple_file import columns_of, gathered, size_of
 
 if TYPE_CHECKING:
     from core.graph.protocol import KnowledgeGraph
@@ -25,7 +25,16 @@ one with --memory, is built in steps: after a kill the same command continues wh
 def add(commands) -> None:
     """The command's grammar."""
     build = commands.add_parser("build", help="build a graph from a file of triples", epilog=EPILOG)
-    build.add_argument("triples", metavar="FILE", help="a file of triples, in one of the formats below; plain, .gz or .zst")
+    build.add_argument(
+        "triples",
+        metavar="FILE",
+        nargs="+",
+        help="a file of triples, in one of the formats below; plain, .gz or .zst. Of several, those with ids and labels but no edges are "
+        "tables of nodes",
+    )
+    build.add_argument(
+        "--nodes", metavar="FILE", action="append", default=[], help="a table of nodes: their ids in the edges, labels, types, descriptions"
+    )
     build.add_argument("--out", metavar="DIR", help="the folder of the graph")
     build.add_argument("--dry-run", action="store_true", help="build nothing: print the first triples, and what of the file is taken how")
     build.add_argument("--name", help="the graph's name (default: that of the folder)")
@@ -60,10 +69,11 @@ def run(options) -> int:
     memory = size_of(options.memory) if options.memory else None
     drop = tuple(pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip())
     columns = columns_of(options.columns) if options.columns else None
-    source = TripleFile(
-        Path(options.triples),
-        options.format,
-        columns,
+    source = gathered(
+        [Path(file) for file in options.triples],
+        nodes=[Path(file) for file in options.nodes],
+        format=options.format,
+        columns=columns,
         drop=drop,
         skips=options.skip_bad,
         numbered=options.integers,
@@ -72,8 +82,11 @@ def run(options) -> int:
         labels=Path(options.labels) if options.labels else None,
     )
     if options.dry_run:
-        for triple in islice(source.read(), DRY):
-            print(" -> ".join(triple))
+        for number, triple in enumerate(source.read()):
+            if number == DRY and source.path.stat().st_size > LARGE:
+                break
+            if number < DRY:
+                print(" -> ".join(triple))
         print("\n".join(source.tally.sentences()))
         return OK
     if not options.out:

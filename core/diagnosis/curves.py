@@ -110,7 +110,7 @@ def _is_counted(lane: Lane, order: Ranking, targets: Sequence[Target]) -> bool:
     Words of an answer on documents are not looked for."""
     if targets[0].kind == "passage":
         return order.kind == "chunk" or (order.kind == "node" and bool(leaves(lane.graph, order.items)))
-    return not lane.graph.columns and order.kind in ("path", "node")
+    return not lane.graph.columns.of_texts and order.kind in ("path", "node")
 
 
 def _place(lane: Lane, order: Ranking, target: Target) -> int | None:

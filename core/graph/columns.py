@@ -1,4 +1,4 @@
-"""What a graph made of texts carries beside its triples: tables of its nodes, edges, chunks and communities, in Arrow files."""
+"""What a graph carries beside its triples: tables of its nodes and edges, and of the chunks and communities of texts, in Arrow files."""
 
 from __future__ import annotations
 
@@ -200,7 +200,8 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The tables of a graph made of texts, each None where it has none; a graph of triples has none of them.
+    """The tables of a graph, each None where it has none: a graph of triples has those of nodes and edges where its file said something of
+    them, a graph made of texts has chunks.
 
     Row `i` of `nodes` is node `i`, and row `i` of `edges` edge `i`. Chunks and communities have ids of their own: their rows.
     """
@@ -212,6 +213,16 @@ class Columns:
 
     def __bool__(self) -> bool:
         return any(self.tables().values())
+
+    @property
+    def of_texts(self) -> bool:
+        """Whether they are those of a graph made of texts.
+
+        >>> from core.graph.columns import Columns, Table
+        >>> Columns(nodes=Table.of(type=["person"])).of_texts, Columns(chunks=Table.of(text=["One."])).of_texts
+        (False, True)
+        """
+        return self.chunks is not None or self.communities is not None
 
     def tables(self) -> Mapping[str, Table]:
         """The tables that are there, by name."""
@@ -240,4 +251,4 @@ class Columns:
 
 
 NONE = Columns()
-"""Those of a graph of triples."""
+"""Those of a graph of nothing but triples."""

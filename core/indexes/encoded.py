@@ -144,7 +144,7 @@ class Blocks:
         self.folder.mkdir(parents=True, exist_ok=True)
         missing, waiting, total = self.missing(), {}, self.total()
         share = 1 - len(missing) / len(self)
-        earlier = Earlier.beside(self.folder, others=bool(self.graph.columns))
+        earlier = Earlier.beside(self.folder, others=self.graph.columns.of_texts)
 
         def wanted() -> Iterator[Texts]:
             for number in missing:

@@ -288,7 +288,7 @@ KINDS = {
             models=("encoder",),
             lacks=_no_walks,
             forget=walks.forget,
-            fits=lambda graph: not graph.columns,
+            fits=lambda graph: not graph.columns.of_texts,
         ),
         Kind(
             "pageranks",

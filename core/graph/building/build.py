@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 from array import array
@@ -13,11 +14,13 @@ import numpy as np
 
 from core.errors import BadInput, StoreError
 from core.graph.bulk.sources import Numbers, TextSource, source_of
+from core.graph.columns import NONE
 from core.graph.order import in_name_order
+from core.graph.readers.attributes import Attributes
 from core.graph.readers.triple_file import TripleFile
-from core.graph.storage.digest import digest_of, file_digest, stamp
+from core.graph.storage.digest import digest_of, file_digest, stamp, with_columns
 from core.graph.storage.write import SOURCE, UNFINISHED, clean, locked, place, write
-from core.graph.store import META, VERSION, Graph
+from core.graph.store import ARRAYS, META, VERSION, Graph
 from core.io.durations import with_time_left
 from core.io.folders import TEMPORARY
 from core.types import Direction
@@ -128,20 +131,24 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
             from core.graph.bulk.finish import build_large  # its compiled loops bring numba
 
             build_large(large, folder, name, direction, tell, stop)
+            if isinstance(triples, TripleFile) and triples.attributes:
+                _put_tables(triples, folder, temporary, stop)
             report("Done", 1.0)
             return Graph.open(folder)
         assert not isinstance(triples, Numbers)  # which are large whatever their number
+        said = Attributes()
         if isinstance(triples, TripleFile):
-            known = stamp(triples.path)
+            known, said = stamp(triples.path), triples.attributes
             triples = triples.read(lambda share: report(over, 0.6 * share))
         found = read(triples, stop)
         report("Sorting", 0.6)
         names, relations, columns = by_name(*found)
         arrays, blob = arrays_and_names(names, columns, len(relations), stop)
+        tables = said.columns(names, edge_of(columns), len(arrays["heads"])) if said else NONE
         report("Writing", 0.9)
-        digest = digest_of(arrays, blob, relations, direction)
+        digest = with_columns(digest_of(arrays, blob, relations, direction), tables)
         meta = {"version": VERSION, "name": name, "digest": digest, "direction": direction, "relations": relations}
-        write(temporary, arrays, blob, known)
+        write(temporary, arrays, blob, known, tables)
         stop()
         place(folder, temporary, meta)
         shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
@@ -153,6 +160,34 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
             shutil.rmtree(folder, ignore_errors=True)
     report("Done", 1.0)
     return Graph.open(folder)
+
+
+def _put_tables(file: TripleFile, folder: FilePath, temporary: FilePath, stop: Check) -> None:
+    """Gives the graph that was built of a file in steps the tables of what the file says beside its triples, read once more for them."""
+    graph, counted = Graph.open(folder), copy.deepcopy(file.tally.state())
+    found = read(file.read(), stop)
+    file.tally.restore({**counted, "notes": file.tally.notes})  # what was left out is not counted twice
+    names, relations, columns = by_name(*found)
+    tables = file.attributes.columns(names, edge_of(columns), graph.n_edges)
+    if tables:
+        arrays = {key: np.asarray(getattr(graph, key)) for key in ARRAYS}
+        known = json.loads((graph.data_folder / SOURCE).read_text("utf-8"))
+        meta = {"version": VERSION, "name": graph.name, "direction": graph.direction, "relations": relations}
+        write(temporary, arrays, np.asarray(graph.names_utf8), known, tables)
+        place(folder, temporary, {**meta, "digest": with_columns(graph.digest, tables)})
+
+
+def edge_of(columns: Columns) -> np.ndarray:
+    """The edge that each triple of the columns head, relation, tail becomes in a store, int64: `edge_arrays` sorts them and stores those
+    that are the same once."""
+    heads, relations, tails = columns
+    order = np.lexsort((tails, relations, heads))
+    fresh = np.zeros(len(order), bool)
+    for values in columns:
+        fresh[1:] |= np.diff(values[order]) != 0
+    edges = np.empty(len(order), np.int64)
+    edges[order] = np.cumsum(fresh)
+    return edges
 
 
 def read(triples: Iterable[tuple[str, str, str]], stop: Check) -> tuple[list[str], list[str], Columns]:

@@ -16,8 +16,8 @@ from core.graph.readers.naming import Namer
 from core.graph.readers.ntriples import candidates, term_of
 from core.graph.readers.rdf import LARGE, named_by_labels, text_bytes
 from core.graph.readers.skip_report import Tally
-from core.graph.readers.source import TripleSource
 from core.graph.readers.triple_file import TripleFile, dropping
+from core.io.files import size_text
 
 if TYPE_CHECKING:
     from core.graph.readers.blocks import Block, Place
@@ -47,21 +47,34 @@ class Numbers:
 
 @dataclass
 class TextSource:
-    """Triples of a text file, and what of it is wanted."""
+    """Triples of a text file whose format is known, read as the file says."""
 
-    path: FilePath
+    file: TripleFile
     form: str
-    columns: tuple[int, int, int] | None
-    drop: tuple[str, ...]
-    numbered: bool
-    tally: Tally
-    most: int | None = None
-    memory: int | None = None  # bytes that the build may take
-    keep: bool = True  # whether what a stopped build has done is kept
-    language: str = ""  # of labels of RDF
-    labels: FilePath | None = None  # another file that has some
     _namer: Namer = field(default_factory=Namer, init=False, repr=False)
     _called: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def path(self) -> FilePath:
+        return self.file.path
+
+    @property
+    def tally(self) -> Tally:
+        return self.file.tally
+
+    @property
+    def numbered(self) -> bool:
+        return self.file.numbered
+
+    @property
+    def memory(self) -> int | None:
+        """The bytes that the build may take; None for the usual share."""
+        return self.file.memory
+
+    @property
+    def keep(self) -> bool:
+        """Whether what a stopped build has done is kept."""
+        return self.file.keep
 
     def identity(self) -> list:
         """What tells one state of the file, and one way to read it, from another. Raises BadInput where there is no file."""
@@ -69,18 +82,19 @@ class TextSource:
             stat = self.path.stat()
         except OSError as error:
             raise BadInput(f"There is no file {self.path}." if error.errno == 2 else f"{self.path} cannot be read: {error}.") from None
-        columns = list(self.columns) if self.columns else None
+        file = self.file
         return [
             str(self.path),
             stat.st_size,
             stat.st_mtime_ns,
             self.form,
-            columns,
-            list(self.drop),
+            list(file.columns) if file.columns else None,
+            list(file.drop),
             self.numbered,
             self.tally.skips,
-            self.language,
-            str(self.labels or ""),
+            file.language,
+            str(file.labels or ""),
+            *map(str, file.nodes),
         ]
 
     def text_bytes(self) -> int:
@@ -89,18 +103,17 @@ class TextSource:
 
     def blocks(self, place: Place, size: int, tell: Callable[[float], None]) -> Iterator[Block]:
         """Blocks of triples from a place on."""
-        source = TripleSource(self.path, self.form, self.columns, tell, self.most, self.tally, 0, self.language, self.labels)
-        return format_named(self.form).blocks(source, place, size)
+        return format_named(self.form).blocks(self.file.source(tell, self.tally, self.form), place, size)
 
     @property
     def of_terms(self) -> bool:
         """Whether names are those that terms of RDF are given."""
-        return not self.numbered and format_named(self.form).terms and not self._labelled
+        return not self.numbered and format_named(self.form).terms and not self._labelled and not self.file.nodes
 
     @cached_property
     def _labelled(self) -> bool:
         """Whether things of an RDF file are called by labels, which are read with the triples."""
-        return named_by_labels(TripleSource(self.path, self.form, None, None, self.most, self.tally, 0, self.language, self.labels))
+        return named_by_labels(self.file.source(None, self.tally, self.form))
 
     def called(self, relation: str) -> str:
         """The name of a relation as it is written; asked in the order in which they appear."""
@@ -112,7 +125,7 @@ class TextSource:
 
     def pattern(self, name: str) -> str:
         """The pattern that leaves a relation of this name out, empty where none does."""
-        return dropping(name, self.drop) if self.drop else ""
+        return dropping(name, self.file.drop) if self.file.drop else ""
 
     def numbers(self, block: Block) -> Columns:
         """The columns of a block of numbers. Raises BadInput naming the line where one is none."""
@@ -146,8 +159,18 @@ def source_of(file: TripleFile) -> TextSource | None:
     if file.numbered and file.drop:
         raise BadInput("Relations that are numbers have no names by which to leave them out.")
     file.tally.skips = file.skips
-    source = TextSource(
-        file.path, form, file.columns, file.drop, file.numbered, file.tally, file.most, file.memory, file.keep, file.language, file.labels
-    )
+    source = TextSource(file, form)
     bounded = file.memory or file.skips or file.numbered or (file.drop and one.terms)
-    return source if bounded or (file.path.exists() and source.text_bytes() > SMALL) else None
+    if file.more:
+        _check_several(file)
+        return None
+    large = file.path.exists() and source.text_bytes() > SMALL
+    file.attributes.wanted = not large and not file.numbered
+    return source if bounded or large else None
+
+
+def _check_several(file: TripleFile) -> None:
+    """Raises BadInput for several files of edges that are too large to be read at once."""
+    paths = (file.path, *file.more)
+    if sum(text_bytes(path) for path in paths if path.exists()) > SMALL or file.memory or file.numbered:
+        raise BadInput(f"{len(paths)} files of edges are read at once, up to {size_text(SMALL)} together; make one file of them.")

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path as FilePath
 
 from core.errors import BadInput, shorten
+from core.graph.readers.attributes import OF_EDGES
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import LONGEST_LINE, size_text
 
 Columns = tuple[int, int, int]  # of head, relation and tail, from 1
 Row = tuple[int, list[str]]  # line number and columns
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+WEIGHTED = re.compile(r"'weight': ([0-9.eE+-]{1,30})")  # in the data of an edge, as networkx writes it
+NEO4J = re.compile(r"([^:]{0,200}):([A-Za-z_]{1,20})(?:\[\])?(?:\(([^()]{0,200})\))?")  # name:TYPE(space), as neo4j-admin's headers have it
+IMPORTED = ("id", "start_id", "end_id", "type", "label")  # types of columns that are no values
+VALUES = ("string", "int", "integer", "long", "float", "double", "boolean", "byte", "short", "char", "date", "datetime", "localdatetime")
 
 SEPARATORS = {"tab": "\t", "bar": "|", "comma": ",", "semicolon": ";", "tab-quoted": "\t"}
 WORDS = {"tab": "a tab", "bar": "“|”", "comma": "a comma", "semicolon": "a semicolon", "tab-quoted": "a tab"}
 QUOTED = ("comma", "semicolon", "tab-quoted")  # in which names may stand in double quotes, as the csv module writes them
 GUESSED = ("tab", "bar", "comma", "semicolon")  # that first lines are looked at for, the first of equals
-HEADS = ("head", "subject", "source", "from", "start", "entity1", "entity_1", "e1", "node1", "src", ":start_id", "start_id", "head_entity")
-TAILS = ("tail", "object", "target", "to", "end", "entity2", "entity_2", "e2", "node2", "dst", "tgt", ":end_id", "end_id", "tail_entity")
+HEADS = (
+    *("head", "subject", "source", "from", "start", "entity1", "entity_1", "e1", "node1", "src"),
+    *(":start_id", "start_id", "head_entity", "~from"),
+)
+TAILS = (
+    *("tail", "object", "target", "to", "end", "entity2", "entity_2", "e2", "node2", "dst", "tgt"),
+    *(":end_id", "end_id", "tail_entity", "~to"),
+)
 RELATIONS = (
     *("relation", "predicate", "rel", "relationship", "relation_type", "edge_label", "edge label", ":type", "interaction", "label", "verb"),
-    *("property", "type", "description", "keywords"),
+    *("property", "type", "~label", "description", "keywords"),
 )
 PARTS = ("head", "relation", "tail")
 SNIFFED = 20
@@ -36,11 +47,12 @@ LINKED = "connected_to"  # their relation
 @dataclass(frozen=True)
 class Opening:
     """What the first lines of a file say: how it is separated, which columns hold head, relation and tail, where they say or were chosen,
-    and whether the first line is a header, of so many columns."""
+    whether the first line is a header, of so many columns, and which of them, by place from 0, speak of the edge, each with its key."""
 
     form: str
     columns: Columns | None
     header: int = 0
+    beside: Mapping[int, str] = field(default_factory=dict)
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
@@ -56,7 +68,7 @@ def read(source: TripleSource) -> Iterator[Triple]:
     texts = source.lines()
     first = list(islice(texts, SNIFFED))
     opening = look(source, first)
-    rows = (_quoted_rows if opening.form in QUOTED else _plain_rows)(path, chain(first, texts), opening.form)
+    rows = (_quoted_rows if opening.form in QUOTED else _plain_rows)(source, chain(first, texts), opening.form)
     found, doubled = False, 0
     for number, row in islice(rows, 1, None) if opening.header else rows:
         found = True
@@ -65,7 +77,14 @@ def read(source: TripleSource) -> Iterator[Triple]:
             source.bad("more columns than the header", number, f"found {len(row)} columns, where the header has {opening.header}.{quoted}")
             continue
         doubled += opening.form == "tab" and any(len(name) > 1 and name[0] == name[-1] == '"' for name in row)
-        yield triple_of(path, number, row, opening.form, opening.columns)
+        try:
+            triple = triple_of(path, number, row, opening.form, opening.columns)
+        except BadInput as error:
+            source.bad("wrong columns or an empty name", number, error)
+            continue
+        if opening.beside:
+            source.attributes.edge({key: row[at] for at, key in opening.beside.items() if at < len(row)})
+        yield triple
     if doubled:
         source.tally.note(
             f"{doubled:,} lines hold names in double quotes, which were taken as part of them. If they are those of CSV, read the file as "
@@ -77,8 +96,8 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
 def read_edges(source: TripleSource) -> Iterator[Triple]:
     """The links of an edge list without relations, each called `connected_to`: two columns, separated by a tab, a comma, a semicolon or
-    blanks; further ones, such as a weight, are not read, which the tally says. Lines that begin with # are comments. Raises BadInput for
-    a line of one column."""
+    blanks; a third one that is a number is the link's weight, and further ones are not read, which the tally says. Lines that begin with #
+    are comments. Raises BadInput for a line of one column."""
     texts = source.lines()
     first = list(islice(texts, SNIFFED))
     rows = [text for _, text in first if not text.startswith("#")]
@@ -95,10 +114,21 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
         if len(row) < 2 or not row[0].strip() or not row[1].strip():
             source.bad("no two ends", number, f"expected the two ends of a link, found “{shorten(text)}”.")
             continue
-        if len(row) > 2 and not wider:
+        weight = _weight(row)
+        if weight:
+            source.attributes.edge({"weight": weight})
+        elif len(row) > 2 and not wider:
             wider = True
-            source.tally.note("Columns after the second, such as weights, are not read.")
+            source.tally.note("Columns after the second that are no weights are not read.")
         yield row[0].strip(), LINKED, row[1].strip()
+
+
+def _weight(row: list[str]) -> str:
+    """The weight in a row of an edge list: the third column where it is a number, or that of networkx's data; empty where it has none."""
+    if len(row) == 3 and NUMBER.fullmatch(row[2].strip()):
+        return row[2]
+    found = WEIGHTED.search(" ".join(row[2:])[:1000])
+    return found[1] if found else ""
 
 
 def _row(text: str, separator: str | None) -> list[str]:
@@ -132,12 +162,14 @@ def look(source: TripleSource, first: list[tuple[int, str]]) -> Opening:
     if header is None:
         return Opening(form, columns)
     taken = columns or header
+    source.spaces = tuple(space_of(rows[0][at - 1]) if at <= len(rows[0]) else "" for at in (taken[0], taken[2]))  # type: ignore[assignment]
+    beside = beside_of(source, rows[0], taken)
     words = [f"{part} from “{shorten(rows[0][column - 1].strip(), 40)}”" for part, column in zip(PARTS, taken) if column <= len(rows[0])]
-    others = [shorten(name.strip(), 40) for at, name in enumerate(rows[0], 1) if at not in taken and name.strip()]
+    others = [shorten(name.strip(), 40) for at, name in enumerate(rows[0]) if at + 1 not in taken and at not in beside and name.strip()]
     if others or tuple(name.strip().casefold() for name in rows[0]) not in ((*PARTS,), ("subject", "predicate", "object")):
         ignored = f"; not read: {', '.join(others[:12])}{' …' * (len(others) > 12)}" if others else ""
         source.tally.note(f"The first line is a header: {', '.join(words)}{ignored}.")
-    return Opening(form, taken, len(rows[0]))
+    return Opening(form, taken, len(rows[0]), beside)
 
 
 def header_of(row: list[str]) -> Columns | None:
@@ -147,11 +179,50 @@ def header_of(row: list[str]) -> Columns | None:
     >>> header_of(["id", "Source", "Target", "Type", "Label"]), header_of([":START_ID", ":END_ID", ":TYPE"]), header_of(["Ann", "is", "to"])
     ((2, 5, 3), (1, 3, 2), None)
     """
-    columns = [column.strip().casefold() for column in row]
+    columns = [bare_key(column) for column in row]
     found = [[name for name in names if columns.count(name) == 1] for names in (HEADS, RELATIONS, TAILS)]
     if not all(found) or len(found[0]) != 1 or len(found[2]) != 1:
         return None
     return tuple(columns.index(names[0]) + 1 for names in found)  # type: ignore[return-value]
+
+
+def bare_key(cell: str) -> str:
+    """The name of a column in lower case, without the type of its values; `:id` and the like where it says what the column is for Neo4j.
+
+    >>> from core.graph.readers.delimited import bare_key
+    >>> bare_key(" Weight:float "), bare_key("personId:ID(Person)"), bare_key(":START_ID"), bare_key("rdf:type")
+    ('weight', ':id', ':start_id', 'rdf:type')
+    """
+    name = cell.strip().casefold()
+    found = NEO4J.fullmatch(name)
+    if found and found[2] in IMPORTED and (found[2] != "type" and found[2] != "label" or not found[1]):
+        return f":{found[2]}"
+    return found[1].strip() if found and found[1].strip() and found[2] in VALUES else name
+
+
+def beside_of(source: TripleSource, names: Sequence[str], taken: Columns) -> dict[int, str]:
+    """The columns, by place from 0, that speak of an edge and are none of those taken for its parts, each with its key; none where they are
+    not wanted."""
+    known = {name for names in OF_EDGES.values() for name in names}
+    keys = enumerate(map(bare_key, names)) if source.attributes.wanted else ()
+    found = {at: key for at, key in keys if key in known and at + 1 not in taken}
+    source.attributes.expected = bool(found)
+    return found
+
+
+def space_of(cell: str) -> str:
+    """The space of ids that a column's name gives, `Person` of `:START_ID(Person)`; empty where it gives none."""
+    found = NEO4J.fullmatch(cell.strip())
+    return (found[3] or "").strip() if found else ""
+
+
+def rows_of(source: TripleSource) -> Iterator[Row]:
+    """The rows of a delimited file of any columns, with their line numbers; separated by what makes the most columns of its first line."""
+    texts = source.lines()
+    first = list(islice(texts, 1))
+    if first:
+        form = source.format if source.format in SEPARATORS else max(GUESSED, key=lambda form: _columns(first[0][1], form))
+        yield from (_quoted_rows if form in QUOTED else _plain_rows)(source, chain(first, texts), form)
 
 
 def _names_ends(row: list[str], columns: Columns) -> bool:
@@ -222,13 +293,13 @@ def _columns(text: str, form: str) -> int:
     return len(_cells(text, form))
 
 
-def _plain_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
+def _plain_rows(source: TripleSource, texts: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
     separator = SEPARATORS[form]
     for number, text in texts:
         yield number, text.split(separator)
 
 
-def _quoted_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
+def _quoted_rows(source: TripleSource, texts: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
     """Rows of a file that knows quotes; a quoted name may run over several lines, the number is then its last line's."""
     at = size = 0
 
@@ -237,7 +308,7 @@ def _quoted_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) ->
         for number, text in texts:
             at, size = number, size + len(text)
             if size > LONGEST_LINE:
-                raise BadInput(f"{path.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long.")
+                raise BadInput(f"{source.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long.")
             yield text + "\n"
 
     reader = csv.reader(numbered(), strict=True, delimiter=SEPARATORS[form])
@@ -248,7 +319,8 @@ def _quoted_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) ->
         except StopIteration:
             return
         except csv.Error as error:
-            raise not_quoted(path, at, error, form) from None
+            source.bad("bad quotes", at, not_quoted(source.path, at, error, form))
+            continue
         yield at, row
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.errors import BadInput, nearest
 from core.graph.readers import delimited, graphml, json_graphs, networks, rdf
+from core.graph.readers.node_tables import named
 from core.graph.readers.skip_report import Tally
-from core.graph.readers.source import Triple, TripleSource
-from core.io.files import PACKED
+from core.graph.readers.source import Triple, TripleSource, bare_suffix
 
 if TYPE_CHECKING:
     from core.graph.readers.blocks import Block, Place
@@ -66,6 +66,8 @@ class Format:
     over the line where that returns nothing. `in_blocks` gives the same triples from a place on, in blocks of bytes; a format without one
     of its own has its triples put into blocks. `delimited`: lines of columns, which can be chosen, and may be numbers; of a `table` they
     can be chosen too. `terms`: parts in blocks are terms of RDF, which get readable names once all are known.
+
+    `tools` write it, those with a version in tests; `taken` and `left` say what of it becomes part of the graph and what does not.
     """
 
     title: str
@@ -75,37 +77,105 @@ class Format:
     delimited: bool = False
     table: bool = False
     terms: bool = False
+    tools: str = ""
+    taken: str = ""
+    left: str = ""
 
     def blocks(self, source: TripleSource, place: Place, size: int) -> Iterator[Block]:
-        """The triples from a place on, in blocks of about `size` bytes of text. Raises BadInput as `read` does."""
+        """The triples from a place on, in blocks of about `size` bytes of text, their ends called by the source's tables of nodes. Raises
+        BadInput as `read` does."""
+        if source.nodes:
+            return triples_in_blocks(lambda one: named(one, ((one, triple) for triple in self.read(one))), source, place, size)
         return self.in_blocks(source, place, size) if self.in_blocks else triples_in_blocks(self.read, source, place, size)
 
 
-def _columns(title: str, *suffixes: str) -> Format:
-    return Format(title, suffixes, delimited.read, _delimited_blocks, delimited=True)
+BESIDE = "types and descriptions of nodes; descriptions, keywords and weights of edges"
+
+
+def _columns(title: str, *suffixes: str, **about: Any) -> Format:
+    return Format(title, suffixes, delimited.read, _delimited_blocks, delimited=True, **about)
+
+
+def _rdf(title: str, *suffixes: str, **about: Any) -> Format:
+    tools = {"tools": "pyoxigraph 0.5.13", "taken": "things and relations by their labels", "left": "datatypes, names of graphs"}
+    return Format(title, suffixes, rdf.read, **{**tools, **about})
+
+
+def _network(title: str, read: Callable[[TripleSource], Iterator[Triple]], *suffixes: str, **about: Any) -> Format:
+    usual = {"tools": "networkx 3.6.1", "taken": f"nodes by labels, {BESIDE}", "left": "positions, colours"}
+    return Format(title, suffixes, read, **{**usual, **about})
 
 
 FORMATS: dict[str, Format] = {
-    "tab": _columns("Tab-separated text", ".tsv", ".tab"),
-    "bar": _columns("Text separated by “|”"),
-    "comma": _columns("Comma-separated text", ".csv"),
-    "semicolon": _columns("Text separated by semicolons"),
-    "tab-quoted": _columns("Tab-separated text with quoted names"),
-    "edges": Format("Edge list, links without relations", (".edgelist", ".edges"), delimited.read_edges),
-    "ntriples": Format("N-Triples", (".nt",), rdf.read, _term_blocks, terms=True),
-    "turtle": Format("Turtle", (".ttl",), rdf.read),
-    "nquads": Format("N-Quads", (".nq",), rdf.read),
-    "trig": Format("TriG", (".trig",), rdf.read),
-    "rdfxml": Format("RDF/XML", (".rdf", ".owl"), rdf.read),
-    "jsonld": Format("JSON-LD", (".jsonld",), rdf.read),
-    "n3": Format("N3", (".n3",), rdf.read),
-    "graphml": Format("GraphML", (".graphml",), graphml.read),
-    "gexf": Format("GEXF", (".gexf",), networks.read_gexf),
-    "gml": Format("GML", (".gml",), networks.read_gml),
-    "pajek": Format("Pajek", (".net", ".paj"), networks.read_pajek),
-    "parquet": Format("Parquet", (".parquet",), networks.read_parquet, table=True),
-    "arrow": Format("Arrow", (".arrow", ".feather"), networks.read_arrow, table=True),
-    "rows": Format("JSON: rows of triples, nodes and links, question rows with a graph each", (".json", ".jsonl"), json_graphs.read),
+    "tab": _columns(
+        "Tab-separated text",
+        ".tsv",
+        ".tab",
+        tools="pandas 3.1.1, KGX",
+        taken="head, relation, tail; by a header also descriptions, keywords and weights",
+        left="other columns",
+    ),
+    "bar": _columns("Text separated by “|”", tools="MetaQA", taken="head, relation, tail", left="other columns"),
+    "comma": _columns(
+        "Comma-separated text",
+        ".csv",
+        tools="pandas 3.1.1, Gephi, Neo4j, Neptune",
+        taken="head, relation, tail; by a header also descriptions, keywords and weights",
+        left="other columns, types of values",
+    ),
+    "semicolon": _columns("Text separated by semicolons", tools="spreadsheets", taken="as comma", left="other columns"),
+    "tab-quoted": _columns("Tab-separated text with quoted names", tools="pandas 3.1.1", taken="as tab", left="other columns"),
+    "edges": Format(
+        "Edge list, links without relations",
+        (".edgelist", ".edges"),
+        delimited.read_edges,
+        tools="networkx 3.6.1, igraph 1.0.0",
+        taken="two ends, a weight",
+        left="other data of edges",
+    ),
+    "ntriples": _rdf("N-Triples", ".nt", in_blocks=_term_blocks, terms=True),
+    "turtle": _rdf("Turtle", ".ttl"),
+    "nquads": _rdf("N-Quads", ".nq"),
+    "trig": _rdf("TriG", ".trig"),
+    "rdfxml": _rdf("RDF/XML", ".rdf", ".owl"),
+    "jsonld": _rdf("JSON-LD", ".jsonld", left="datatypes, names of graphs; contexts elsewhere are not fetched"),
+    "n3": _rdf("N3", ".n3", left="datatypes, rules"),
+    "graphml": _network(
+        "GraphML",
+        graphml.read,
+        ".graphml",
+        tools="networkx 3.6.1, igraph 1.0.0, yEd, Gephi, Cytoscape, Neo4j APOC, LightRAG, nano-graphrag",
+        left="positions, colours, nodes without edges; hyperedges stop the reading",
+    ),
+    "gexf": _network("GEXF", networks.read_gexf, ".gexf", tools="networkx 3.6.1, Gephi"),
+    "gml": _network("GML", networks.read_gml, ".gml", tools="networkx 3.6.1, igraph 1.0.0"),
+    "pajek": _network("Pajek", networks.read_pajek, ".net", ".paj", taken="nodes by labels, weights of edges"),
+    "parquet": Format(
+        "Parquet",
+        (".parquet",),
+        networks.read_parquet,
+        table=True,
+        tools="pyarrow 26.0.1, pandas 3.1.1, microsoft/graphrag",
+        taken="columns as by the header of comma",
+        left="other columns",
+    ),
+    "arrow": Format(
+        "Arrow",
+        (".arrow", ".feather"),
+        networks.read_arrow,
+        table=True,
+        tools="pyarrow 26.0.1",
+        taken="columns as by the header of comma",
+        left="other columns, compressed Feather of version 1",
+    ),
+    "rows": Format(
+        "JSON: rows of triples, nodes and links, question rows with a graph each",
+        (".json", ".jsonl"),
+        json_graphs.read,
+        tools="networkx 3.6.1, D3, Cytoscape.js, vis.js, JSON Graph Format, HippoRAG's OpenIE, RoG",
+        taken=f"triples of rows; of nodes and links also {BESIDE}",
+        left="other keys, entities without triples",
+    ),
 }
 GRAPHML = "Write the graph as GraphML: networkx.write_graphml(graph, 'graph.graphml')."
 ADVICE = {
@@ -140,11 +210,16 @@ def format_of(path: FilePath, name: str) -> str:
     return name
 
 
-def bare_suffix(path: FilePath) -> str:
-    """The suffix of a file's name in lower case, that of the file inside where it is packed."""
-    return (path.with_suffix("") if path.suffix.lower() in PACKED else path).suffix.lower()
-
-
 def format_list() -> str:
     """The formats by name, each with its title and suffixes: tab (Tab-separated text, .tsv .tab), ..."""
     return ", ".join(f"{name} ({', '.join(filter(None, (one.title, ' '.join(one.suffixes))))})" for name, one in FORMATS.items())
+
+
+def format_page() -> str:
+    """The table of docs/formats.md: a row for each format."""
+    cells = [
+        (f"`{name}`: {one.title}", " ".join(f"`{suffix}`" for suffix in one.suffixes), one.tools, one.taken, one.left)
+        for name, one in FORMATS.items()
+    ]
+    escaped = lambda row: f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+    return "\n".join(["| format | suffix | written by | what is taken | what is not |", "|---|---|---|---|---|", *map(escaped, cells)])

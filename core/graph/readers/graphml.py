@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput, shorten
+from core.graph.readers.attributes import OF_EDGES, OF_NODES
 from core.graph.readers.naming import Namer
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import Source, Unpacked, opened, size_text
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 NODE_LABELS = ("label", "name", "title")  # attributes that may call a node, the first that is there
 EDGE_LABELS = ("relation", "edge label", "label", "predicate", "interaction", "shared interaction", "type", "keywords", "name")
+READ_OF_NODES = frozenset(name for names in OF_NODES.values() for name in names)
+READ_OF_EDGES = frozenset(name for names in OF_EDGES.values() for name in names)
 DRAWN = {"NodeLabel": "label", "EdgeLabel": "label"}  # yEd's elements within data, by the attribute whose place they take
 SAID = 12  # attributes that a note names, at most
 NO_RELATION = "connected_to"  # the relation of an edge that names none
@@ -31,10 +34,12 @@ def read(source: TripleSource) -> Iterator[Triple]:
     A node is called by its attribute label, name or title, else by its id, without quotation marks around it (nano-graphrag); nodes that
     share a label are told apart by their ids, `Paris (n7)`. An edge's relation is its attribute relation, edge label (Gephi), label,
     predicate, interaction (Cytoscape), type, keywords (LightRAG) or name, else `connected_to`; labels are also taken from yEd's
-    drawings, and from where Neo4j's APOC writes them. The tally says what was taken how, and which attributes were not read. An
-    undirected edge is read from source to target. Attribute names count, case aside; defaults of keys
-    hold. Entities are not expanded: a file that declares some is refused. All nodes and edges are held in memory until the file has
-    ended. Raises BadInput, naming file and line, for what is not GraphML, an edge to an unknown node, and hyperedges.
+    drawings, and from where Neo4j's APOC writes them. Types, descriptions, keywords and weights are given to the source's attributes.
+
+    The tally says what was taken how, and which attributes were not read. An undirected edge is read from source to target. Attribute names
+    count, case aside; defaults of keys hold. Entities are not expanded: a file that declares some is refused. All nodes and edges are held
+    in memory until the file has ended. Raises BadInput, naming file and line, for what is not GraphML, an edge to an unknown node, and
+    hyperedges.
     """
     found = _Found(source.name)
     with source.opened() as unpacked:
@@ -88,6 +93,8 @@ class _Found:
     file: str
     nodes: dict[str, str] = field(default_factory=dict)  # id -> label, or empty
     edges: list[tuple[str, str, str, int]] = field(default_factory=list)  # source, relation, target, line
+    of_nodes: dict[str, tuple[dict[str, str], str]] = field(default_factory=dict)  # id -> what is said of it, and its label's key
+    of_edges: dict[int, tuple[dict[str, str], str]] = field(default_factory=dict)  # place in `edges` -> the same
     keys: dict[str, str] = field(default_factory=dict)  # key id -> attribute name
     defaults: dict[tuple[str, str], str] = field(default_factory=dict)  # (node | edge, attribute name) -> value
     data: list[dict[str, str]] = field(default_factory=list)  # of the nodes and edges we are in: attribute name -> value
@@ -147,33 +154,44 @@ class _Found:
         id = self._attribute(element, "id")
         if id in self.nodes:
             raise self._bad(element, f"there are two nodes “{shorten(id)}”.")
-        self.nodes[id] = self._label("node", NODE_LABELS, data)
+        self.nodes[id], key = self._label("node", NODE_LABELS, data)
+        if about := self._beside("node", READ_OF_NODES, data, key):
+            self.of_nodes[id] = about, key
 
     def _edge(self, element: _Element, data: dict[str, str]) -> None:
         source, target = self._attribute(element, "source"), self._attribute(element, "target")
-        self.edges.append((source, self._label("edge", EDGE_LABELS, data) or NO_RELATION, target, element.sourceline or 0))
+        label, key = self._label("edge", EDGE_LABELS, data)
+        if about := self._beside("edge", READ_OF_EDGES, data, key):
+            self.of_edges[len(self.edges)] = about, key
+        self.edges.append((source, label or NO_RELATION, target, element.sourceline or 0))
 
-    def _label(self, of: str, names: tuple[str, ...], data: dict[str, str]) -> str:
-        """The first of the named attributes that the data or the defaults of keys give, empty where none does."""
+    def _beside(self, of: str, wanted: frozenset[str], data: dict[str, str], used: str) -> dict[str, str]:
+        """What the data or the defaults of keys say beside the label."""
+        defaults = {name: text for (each, name), text in self.defaults.items() if each == of and name in wanted}
+        return {name: text for name, text in {**defaults, **data}.items() if name in wanted and name != used}
+
+    def _label(self, of: str, names: tuple[str, ...], data: dict[str, str]) -> tuple[str, str]:
+        """The first of the named attributes that the data or the defaults of keys give, and its name; both empty where none does."""
         self.seen[of].update(data.keys())
         for name in names:
             value = data.get(name) or self.defaults.get((of, name))
             if value:
                 self.labels[of][name] += 1
-                return value
-        return ""
+                return value, name
+        return "", ""
 
-    def sentences(self) -> Iterator[str]:
-        """What was taken how, and what was not read."""
+    def sentences(self, wanted: bool) -> Iterator[str]:
+        """What was taken how, and what was not read; `wanted` says whether more than labels was."""
         called = {of: " or ".join(f"“{name}”" for name, _ in taken.most_common()) for of, taken in self.labels.items()}
         if self.edges:
             nodes, relations = called["node"] or "their ids", called["edge"] or f"no attribute: each is “{NO_RELATION}”"
             yield f"Entities are called by {nodes}, relations by {relations}."
-        ignored = {of: [name for name, _ in self.seen[of].most_common() if name not in self.labels[of]] for of in self.seen}
+        read = {"node": READ_OF_NODES if wanted else (), "edge": READ_OF_EDGES if wanted else ()}
+        ignored = {of: [name for name, _ in self.seen[of].most_common() if name not in (*self.labels[of], *read[of])] for of in self.seen}
         parts = [f"of {of}s {', '.join(names[:SAID])}{' …' * (len(names) > SAID)}" for of, names in ignored.items() if names]
         if parts:
             yield f"Attributes that are not read: {'; '.join(parts)}."
-        if self.edges and not self.labels["edge"] and ignored["edge"]:
+        if self.edges and not self.labels["edge"] and self.seen["edge"]:
             yield "No edge says its relation, so all relations are the same: methods that go by relations have nothing to go by."
 
     def _attribute(self, element: _Element, name: str) -> str:
@@ -211,7 +229,7 @@ def _name(element: _Element) -> str:
 
 
 def _triples(source: TripleSource, found: _Found) -> Iterator[Triple]:
-    for sentence in found.sentences():
+    for sentence in found.sentences(source.attributes.wanted):
         source.tally.note(sentence)
     namer = Namer()
     bare = lambda name: name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
@@ -219,9 +237,13 @@ def _triples(source: TripleSource, found: _Found) -> Iterator[Triple]:
         id: namer.name(id, (bare(label), f"{bare(label)} ({id})") if label else (bare(id), f"{bare(id)} (id)", id))
         for id, label in found.nodes.items()
     }
-    for head, relation, tail, source.line in found.edges:
+    for id, about in found.of_nodes.items():
+        source.attributes.node(names[id], *about)
+    for place, (head, relation, tail, source.line) in enumerate(found.edges):
         unknown = next((end for end in (head, tail) if end not in names), None)
         if unknown is None:
+            if place in found.of_edges:
+                source.attributes.edge(*found.of_edges[place])
             yield names[head], relation, names[tail]
         else:
             source.bad(

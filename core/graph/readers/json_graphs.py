@@ -9,7 +9,7 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.delimited import HEADS, LINKED, RELATIONS, TAILS
-from core.graph.readers.graphml import EDGE_LABELS, NODE_LABELS
+from core.graph.readers.graphml import EDGE_LABELS, NODE_LABELS, READ_OF_EDGES
 from core.graph.readers.naming import Namer
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import size_text
@@ -69,6 +69,10 @@ def _of_row(source: TripleSource, where: str, row: Row) -> tuple[list[Triple], b
     parts = tuple(_text(row[key]) for key in keys)
     if not all(parts):
         raise BadInput(f"{source.name}, {where}: head, relation or tail is empty.")
+    source.attributes.edge(_folded(row), *(key.casefold() for key in keys))
+    for part, key in zip(parts, keys):
+        if isinstance(row[key], Mapping):
+            source.attributes.node(part, _folded(row[key]))
     return [parts], True  # type: ignore[list-item]
 
 
@@ -77,6 +81,11 @@ def _columns(row: Row) -> tuple[str, str, str] | None:
     folded = {str(key).casefold(): key for key in row}
     found = [next((folded[name] for name in names if name in folded), None) for names in (HEADS, RELATIONS, TAILS)]
     return None if None in found else (found[0], found[1], found[2])  # type: ignore[return-value]
+
+
+def _folded(row: Row) -> dict[str, Any]:
+    """A row with its keys in lower case."""
+    return {str(key).casefold(): value for key, value in row.items()}
 
 
 def _text(value: Any) -> str:
@@ -129,6 +138,11 @@ def _whole(source: TripleSource) -> tuple[list[Row], list[Row]] | None:
     return _nodes_and_links(found)
 
 
+def holds_links(source: TripleSource) -> bool:
+    """Whether a file is one object with nodes and links."""
+    return _whole(source) is not None
+
+
 def _nodes_and_links(found: Any) -> tuple[list[Row], list[Row]] | None:
     """The nodes and links of an object of networkx, D3, Cytoscape.js, vis.js or the JSON Graph Format."""
     if isinstance(found.get("elements"), Mapping):
@@ -154,6 +168,7 @@ def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> I
         label = next((_text(row[key]) for key in NODE_LABELS if key in row), "")
         names[id] = namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
         names.setdefault(f"#{place}", names[id])  # links of D3 may count nodes
+        source.attributes.node(names[id], _folded(row), next((key for key in NODE_LABELS if _text(row.get(key))), ""))
     relations, ignored, found = Counter[str](), Counter[str](), False
     by_place = bool(nodes) and not any(isinstance(one, Mapping) and ("id" in one or "key" in one) for one in nodes)
     for number, link in enumerate(edges, 1):
@@ -162,10 +177,12 @@ def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> I
         if ends is None:
             source.bad("a link to an unknown node", number, f"link {number:,} lacks an end, or names a node that the file does not hold.")
             continue
-        folded = {str(key).casefold(): value for key, value in link.items()}
+        folded = _folded(link)
         key = next((name for name in EDGE_LABELS if _text(folded.get(name))), "")
         relations[key] += 1
-        ignored.update(name for name in folded if name not in (*HEADS, *TAILS, key))
+        source.attributes.edge(folded, *HEADS, *TAILS, key)
+        read = READ_OF_EDGES if source.attributes.wanted else ()
+        ignored.update(name for name in folded if name not in (*HEADS, *TAILS, *read, key))
         found = True
         yield ends[0], _text(folded[key]) if key else LINKED, ends[1]
     if found:
@@ -178,8 +195,7 @@ def _ends(link: Any, names: Mapping[str, str], by_place: bool) -> tuple[str, str
     """The names of a link's two ends; None where one is missing."""
     if not isinstance(link, Mapping):
         return None
-    folded = {str(key).casefold(): value for key, value in link.items()}
-    found = []
+    folded, found = _folded(link), []
     for keys in (HEADS, TAILS):
         value = next((folded[name] for name in keys if name in folded), None)
         id = f"#{value}" if by_place and isinstance(value, int) else _text(value)

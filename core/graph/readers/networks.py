@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.graph.readers.delimited import PARTS, check_columns, header_of
+from core.graph.readers.delimited import PARTS, beside_of, check_columns, header_of
 from core.graph.readers.json_graphs import links
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import size_text
@@ -56,62 +56,84 @@ def _network(source: TripleSource, title: str, parse: Callable[[bytes], Any]) ->
     yield from links(source, nodes, [{**about, "source": str(a), "target": str(b)} for a, b, about in graph.edges(data=True)])
 
 
-def read_parquet(source: TripleSource) -> Iterator[Triple]:
-    """The rows of a Parquet file with columns of head, relation and tail under their usual names, or those that were chosen by number."""
+def _parquet(path: str) -> tuple[list[str], Iterator[Any]]:
     import pyarrow.parquet
 
-    def batches(path: str) -> tuple[list[str], Iterator[Any]]:
-        file = pyarrow.parquet.ParquetFile(path)
-        return file.schema_arrow.names, file.iter_batches(ROWS)
+    file = pyarrow.parquet.ParquetFile(path)
+    return file.schema_arrow.names, file.iter_batches(ROWS)
 
-    return _table(source, "Parquet", batches)
+
+def _arrow(path: str) -> tuple[list[str], Iterator[Any]]:
+    import pyarrow.ipc
+
+    file = pyarrow.ipc.open_file(path)
+    return file.schema.names, (file.get_batch(at) for at in range(file.num_record_batches))
+
+
+TABLES = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
+
+
+def batches_of(source: TripleSource, title: str) -> tuple[list[str], Iterator[Any]]:
+    """The names of the columns of a file in Parquet or Arrow, and its rows in batches. Both raise BadInput for what is none."""
+    from pyarrow import ArrowException
+
+    if not source.path.exists():
+        raise BadInput(f"There is no file {source.path}.")
+    wrong = lambda error: BadInput(f"{source.name} is not {title} ({shorten(str(error), 120)}).")
+    try:
+        names, batches = (_parquet if title == "Parquet" else _arrow)(str(source.path))
+    except (ArrowException, OSError) as error:
+        raise wrong(error) from None
+
+    def sound() -> Iterator[Any]:
+        try:
+            yield from batches
+        except (ArrowException, OSError) as error:
+            raise wrong(error) from None
+
+    return names, sound()
+
+
+def read_parquet(source: TripleSource) -> Iterator[Triple]:
+    """The rows of a Parquet file with columns of head, relation and tail under their usual names, or those that were chosen by number."""
+    return _table(source, "Parquet")
 
 
 def read_arrow(source: TripleSource) -> Iterator[Triple]:
     """The rows of an Arrow file (Feather), as `read_parquet`."""
-    import pyarrow.ipc
-
-    def batches(path: str) -> tuple[list[str], Iterator[Any]]:
-        file = pyarrow.ipc.open_file(path)
-        return file.schema.names, (file.get_batch(at) for at in range(file.num_record_batches))
-
-    return _table(source, "Arrow", batches)
+    return _table(source, "Arrow")
 
 
-def _table(source: TripleSource, title: str, opened: Callable[[str], tuple[list[str], Iterator[Any]]]) -> Iterator[Triple]:
-    from pyarrow import ArrowException
-
+def _table(source: TripleSource, title: str) -> Iterator[Triple]:
     check_columns(source.columns)
-    if not source.path.exists():
-        raise BadInput(f"There is no file {source.path}.")
-    try:
-        names, batches = opened(str(source.path))
-        columns = _columns(source, names)
-        row = 0
-        for batch in batches:
-            parts = [[_text(value) for value in batch.column(at).to_pylist()] for at in columns]
-            for triple in zip(*parts):
-                row += 1
-                source.line = row
-                empty = next((what for what, part in zip(PARTS, triple) if not part.strip()), None)
-                if empty:
-                    source.bad("an empty name", row, f"the {empty} is empty; expected head, relation and tail.")
-                else:
-                    yield triple[0], triple[1], triple[2]
-    except (ArrowException, OSError) as error:
-        raise BadInput(f"{source.name} is not {title} ({shorten(str(error), 120)}).") from None
+    names, batches = batches_of(source, title)
+    columns, beside = _columns(source, names)
+    source.line = 0
+    for batch in batches:
+        parts = [[_text(value) for value in batch.column(at).to_pylist()] for at in columns]
+        about = [batch.column(at).to_pylist() for at in beside]
+        for row, triple in enumerate(zip(*parts)):
+            source.line += 1
+            empty = next((what for what, part in zip(PARTS, triple) if not part.strip()), None)
+            if empty:
+                source.bad("an empty name", source.line, f"the {empty} is empty; expected head, relation and tail.")
+                continue
+            if beside:
+                source.attributes.edge({key: values[row] for key, values in zip(beside.values(), about)})
+            yield triple[0], triple[1], triple[2]
 
 
-def _columns(source: TripleSource, names: Sequence[str]) -> list[int]:
-    """The places of head, relation and tail among the columns."""
+def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:
+    """The places of head, relation and tail among the columns, and those of what is read beside them, each with its key."""
     found = source.columns or header_of(list(names))
     if found is None or max(found) > len(names):
         raise BadInput(f"{source.name} has the columns {', '.join(names[:12])}; say which hold head, relation and tail.")
+    beside = beside_of(source, names, found)
     words = [f"{part} from “{names[at - 1]}”" for part, at in zip(PARTS, found)]
-    others = [name for at, name in enumerate(names, 1) if at not in found]
+    others = [name for at, name in enumerate(names) if at + 1 not in found and at not in beside]
     ignored = f"; not read: {', '.join(others[:12])}" if others else ""
     source.tally.note(f"Columns: {', '.join(words)}{ignored}.")
-    return [at - 1 for at in found]
+    return [at - 1 for at in found], beside
 
 
 def _text(value: Any) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 from core.errors import BadInput
+from core.graph.readers.attributes import Attributes
 from core.graph.readers.skip_report import Tally
-from core.io.files import Unpacked, not_utf8, opened
+from core.io.files import PACKED, Unpacked, not_utf8, opened
 
 Triple = tuple[str, str, str]  # head, relation, tail
 
@@ -20,8 +21,9 @@ class TripleSource:
 
     `format` is a name in the table of formats, or `auto` for delimited text. `columns` are those of head, relation and tail, from 1, where
     they were chosen. `progress` hears the share of bytes read; `most` bounds the bytes of text after unpacking. `tally` says whether bad
-    lines may be left out, and counts them. Of RDF, `language` is that of the labels that things are called by, “none” for no labels, and
-    `labels` another file that has some.
+    lines may be left out, and counts them; `attributes` is given what the file says beside its triples. Of RDF, `language` is that of the
+    labels that things are called by, “none” for no labels, and `labels` another file that has some. `nodes` are tables of nodes, by whose
+    labels the ends of edges are called.
     """
 
     path: FilePath
@@ -33,6 +35,9 @@ class TripleSource:
     line: int = 0
     language: str = ""
     labels: FilePath | None = None
+    nodes: tuple[FilePath, ...] = ()
+    attributes: Attributes = field(default_factory=Attributes)
+    spaces: tuple[str, str] = ("", "")  # of the ids of heads and of tails, where a header of Neo4j names them
 
     @property
     def name(self) -> str:
@@ -61,3 +66,8 @@ class TripleSource:
         line or the whole error."""
         if not self.tally.skip(why, line):
             raise fault if isinstance(fault, BadInput) else BadInput(f"{self.name}, line {line}: {fault}")
+
+
+def bare_suffix(path: FilePath) -> str:
+    """The suffix of a file's name in lower case, that of the file inside where it is packed."""
+    return (path.with_suffix("") if path.suffix.lower() in PACKED else path).suffix.lower()

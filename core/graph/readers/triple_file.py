@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path as FilePath
+from typing import Any
 
 from core.errors import BadInput, shorten
+from core.graph.readers.attributes import Attributes
 from core.graph.readers.formats import AUTO, format_named, format_of
+from core.graph.readers.node_tables import is_node_table, named
 from core.graph.readers.rdf import check_language
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import Triple, TripleSource
@@ -27,7 +30,8 @@ class TripleFile:
     many. With `numbered`, nodes and relations are numbers, kept as they stand, and no names are stored. Where `memory` is given, in
     bytes, a graph is built of the file within about as many, however small it is; what a stopped build has done is kept for the next one
     unless `keep` is off. Of RDF, things are called by their labels in `language`, from this file and a file of `labels`; of “none” by
-    their identifiers.
+    their identifiers. `more` are further files of edges, read behind it in the same way. Where there are tables of `nodes`, the ends of
+    edges are ids in them. `attributes` is given what the files say beside the triples.
     """
 
     path: FilePath
@@ -41,18 +45,47 @@ class TripleFile:
     keep: bool = True
     language: str = ""
     labels: FilePath | None = None
+    more: tuple[FilePath, ...] = ()
+    nodes: tuple[FilePath, ...] = ()
     tally: Tally = field(default_factory=Tally, compare=False)
+    attributes: Attributes = field(default_factory=Attributes, compare=False)
 
     def read(self, progress: Tell | None = None) -> Iterator[Triple]:
         """Its triples, in its order."""
         pattern_of = lru_cache(None)(lambda relation: dropping(relation, self.drop))
-        source = TripleSource(self.path, self.format, self.columns, progress, self.most, Tally(), 0, self.language, self.labels)
-        source.tally.notes = self.tally.notes
-        for triple in _triples(source):
-            if pattern := self.drop and pattern_of(triple[1]):
-                self.tally.drop(pattern, 1)
-            else:
-                yield triple
+        self.attributes.clear()
+        self.tally.skips = self.skips
+        try:
+            for triple in _triples(self._sources(progress)):
+                if pattern := self.drop and pattern_of(triple[1]):
+                    self.tally.drop(pattern, 1)
+                    self.attributes.drop()
+                else:
+                    self.attributes.add()
+                    yield triple
+        finally:
+            for sentence in self.attributes.sentences():
+                self.tally.note(sentence)
+
+    def _sources(self, progress: Tell | None) -> list[TripleSource]:
+        paths = (self.path, *self.more)
+        share = lambda at: progress and (lambda part: progress((at + part) / len(paths)))
+        return [replace(self.source(share(at), self.tally), path=path) for at, path in enumerate(paths)]
+
+    def source(self, progress: Tell | None, tally: Tally, form: str = "") -> TripleSource:
+        """The file as it is to be read, in the format `form` where that is known already."""
+        return TripleSource(
+            self.path,
+            form or self.format,
+            self.columns,
+            progress,
+            self.most,
+            tally,
+            language=self.language,
+            labels=self.labels,
+            nodes=self.nodes,
+            attributes=self.attributes,
+        )
 
 
 def read_triples(
@@ -76,10 +109,16 @@ def read_triples(
     >>> list(read_triples(file))
     [('Inception', 'directed_by', 'Christopher Nolan')]
     """
-    yield from _triples(TripleSource(FilePath(path), format, columns, progress, most))
+    yield from _triples([TripleSource(FilePath(path), format, columns, progress, most)])
 
 
-def _triples(source: TripleSource) -> Iterator[Triple]:
+def _triples(sources: Sequence[TripleSource]) -> Iterator[Triple]:
+    """The triples of files that are read in the same way, one behind the other, their ends called by the tables of nodes they share."""
+    each = ((source, triple) for source in sources for triple in _of_file(source))
+    return named(sources[0], each) if sources[0].nodes else (triple for _, triple in each)
+
+
+def _of_file(source: TripleSource) -> Iterator[Triple]:
     """The triples of a source whose format is looked up first."""
     source.format = format_of(source.path, source.format)
     one = format_named(source.format)
@@ -92,6 +131,17 @@ def _triples(source: TripleSource) -> Iterator[Triple]:
         yield triple
     if not found:
         raise BadInput(f"{source.name} holds no triples.")
+
+
+def gathered(paths: Sequence[FilePath], **how: Any) -> TripleFile:
+    """How to read several files of one graph: those with columns of a table of nodes, beside those that `nodes` names, and files of edges.
+    Raises BadInput where none holds edges."""
+    known = tuple(how.pop("nodes", ()))
+    tables = [path for path in paths if len(paths) > 1 and is_node_table(TripleSource(path, most=how.get("most")))]
+    edges = [path for path in paths if path not in tables]
+    if not edges:
+        raise BadInput("All of these files are tables of nodes; add the file that holds the edges.")
+    return TripleFile(edges[0], **how, more=tuple(edges[1:]), nodes=(*known, *tables))
 
 
 def dropping(relation: str, patterns: tuple[str, ...]) -> str:

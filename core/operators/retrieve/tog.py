@@ -67,7 +67,7 @@ class ThinkOnGraph(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        if not ctx.answering and ctx.graph.columns and (self.model, self.exhausted) != WITHOUT:
+        if not ctx.answering and ctx.graph.columns.of_texts and (self.model, self.exhausted) != WITHOUT:
             recorder.notes.append("No language model is asked: the encoder rates, and nobody says when the facts suffice.")
             return replace(self, model=WITHOUT[0], exhausted=WITHOUT[1]).apply(state, ctx, recorder)
         walk = _Walk(self, state, ctx, recorder)
@@ -120,7 +120,7 @@ class _Walk:
 
     def enough(self, paths: list[Path]) -> bool:
         """Whether the language model says that the facts found so far suffice; never where none is to be asked on documents."""
-        if not self.ctx.answering and self.ctx.graph.columns:
+        if not self.ctx.answering and self.ctx.graph.columns.of_texts:
             return False
         texts = self.ctx.graph.texts(paths)
         said, usage, sentence = sufficient(self.ctx.models.chat(self.operator.role), self.task, texts)

@@ -60,7 +60,7 @@ def hits_of(lane: Lane) -> list[Hit]:
 
 def reads_documents(graph) -> bool:
     """Whether a graph is made of documents: items of several such graphs are known by their names, those of one of triples by their ids."""
-    return bool(graph.columns)
+    return graph.columns.of_texts
 
 
 def has_hits(lane: Lane) -> bool:

@@ -151,7 +151,7 @@ def test_lightrag_and_nano_graphrag_have_keywords_and_quotation_marks(tmp_path):
     assert triples == [("ANNA", "sailing", "GULL"), ("ANNA (id)", "connected_to", "GULL")]  # two nodes never share a name
     assert sentences == [
         "Entities are called by their ids, relations by “keywords”.",
-        "Attributes that are not read: of edges description.",
+        "Also taken: of edges, description from “description”.",
     ]
 
 

@@ -28,7 +28,7 @@ def read(tmp_path, text: str | bytes, name: str, **how):
         (
             "g.csv",
             "Source,Target,Type,Id,Label,Weight\nAnna,The Gull,Directed,0,sails,1.0\nThe Gull,Turku,Directed,1,built in,2.0\n",
-            "relation from “Label”, tail from “Target”; not read: Type, Id, Weight.",
+            "relation from “Label”, tail from “Target”; not read: Type, Id. Also taken: of edges, weight from “weight”.",
         ),
         ("n.csv", ":START_ID,:END_ID,:TYPE\nAnna,The Gull,sails\nThe Gull,Turku,built in\n", "relation from “:TYPE”"),
         (
@@ -63,7 +63,7 @@ def test_a_weighted_edge_list_is_no_list_of_triples(tmp_path, name):
     assert triples == [("Alpha", "connected_to", "Beta"), ("Beta", "connected_to", "Gamma")]
     assert sentences == [
         "Links without relations: each is called connected_to.",
-        "Columns after the second, such as weights, are not read.",
+        "Also taken: of edges, weight from “weight”.",
     ]
 
 
@@ -141,7 +141,8 @@ def test_what_two_nodes_share_is_told_apart(tmp_path):
     triples, sentences = read(tmp_path, json.dumps(held), "g.json")
     assert triples == [("Paris", "connected_to", "Paris (2)")]
     assert sentences == [
-        "Nodes and links: relations are called by no key: each is “connected_to”. Keys of links that are not read: weight."
+        "Nodes and links: relations are called by no key: each is “connected_to”.",
+        "Also taken: of edges, weight from “weight”.",
     ]
 
 
@@ -177,7 +178,8 @@ def test_tables_of_parquet_and_arrow(tmp_path):
         file = TripleFile(tmp_path / name)
         assert list(file.read()) == TWO
         assert file.tally.sentences() == [
-            "Columns: head from “source”, relation from “description”, tail from “target”; not read: id, weight."
+            "Columns: head from “source”, relation from “description”, tail from “target”; not read: id.",
+            "Also taken: of edges, weight from “weight”.",
         ]
         assert list(TripleFile(tmp_path / name, columns=(2, 1, 3)).read())[0] == ("Anna", "1", "The Gull")
     pa.parquet.write_table(table.select(["id", "weight"]), tmp_path / "g.parquet")
@@ -204,9 +206,9 @@ def test_what_is_not_read_says_so(tmp_path, name, data, words):
 
 
 def test_a_dry_run_says_what_is_taken_how_and_builds_nothing(tmp_path, capsys):
-    (tmp_path / "g.csv").write_text("from,rel,to,weight\nAnna,sails,The Gull,3\n", "utf-8")
+    (tmp_path / "g.csv").write_text("from,rel,to,weight,year\nAnna,sails,The Gull,3,1907\n", "utf-8")
     assert main(["build", str(tmp_path / "g.csv"), "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "Anna -> sails -> The Gull" in said and "not read: weight." in said
+    assert "Anna -> sails -> The Gull" in said and "not read: year." in said and "weight from “weight”" in said
     assert [file.name for file in tmp_path.iterdir()] == ["g.csv"]
     assert main(["build", str(tmp_path / "g.csv")]) == 2 and "--out" in capsys.readouterr().err

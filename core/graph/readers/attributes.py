@@ -1,0 +1,191 @@
+"""What a file says of its nodes and edges beside the triples: types, descriptions, keywords and weights."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from core.graph.columns import NONE, Columns, Table
+
+OF_NODES = {
+    "type": ("entity_type", "type", "node_type", ":label", "labels", "category", "~label"),
+    "description": ("description", "desc", "definition", "comment", "abstract", "summary"),
+}
+"""The columns that nodes may have, each with the keys under which files write it, the first that is there."""
+OF_EDGES = {
+    "description": ("description", "desc", "definition", "comment", "evidence", "sentence"),
+    "keywords": ("keywords", "keyword"),
+    "weight": ("weight", "strength"),
+}
+"""The columns that edges may have, as `OF_NODES`."""
+SEPARATOR = "<SEP>"  # between descriptions of several texts, as LightRAG and nano-graphrag join them
+
+
+@dataclass
+class Attributes:
+    """What is said of nodes and edges, filled while triples are read: `edge` speaks of the triple that comes next, `add` counts it as read.
+
+    Nodes are known by their names. `wanted` says whether the graph will have these columns, `expected` whether a table's header has some.
+    """
+
+    wanted: bool = True
+    expected: bool = False
+    nodes: dict[str, dict[str, str]] = field(default_factory=dict)
+    taken: dict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: {"nodes": Counter(), "edges": Counter()})
+    unusable: int = 0  # weights that are no numbers
+    count: int = 0  # triples
+    _current: dict[str, Any] = field(default_factory=dict)
+    _texts: dict[str, dict[int, str]] = field(default_factory=dict)  # column -> place of the triple -> text
+    _weights: array = field(default_factory=lambda: array("d"))  # of the triples up to the last that has one, NaN where it has none
+
+    def __bool__(self) -> bool:
+        return self.expected or bool(self.nodes or self._texts or self._weights or self._current)
+
+    def clear(self) -> None:
+        """Forgets everything, for a reading from the beginning."""
+        fresh = Attributes(self.wanted)
+        self.__dict__.update(fresh.__dict__)
+
+    def node(self, name: str, row: Mapping[str, Any], *used: str) -> None:
+        """Takes what a row of keys, in lower case, says of a node; not from the keys `used`, which gave its name."""
+        if self.wanted and (found := self._found("nodes", row, used)):
+            self.nodes[name] = {**found, **self.nodes.get(name, {})}
+
+    def edge(self, row: Mapping[str, Any], *used: str) -> None:
+        """Takes what a row of keys, in lower case, says of the triple that comes next; not from the keys `used`, which gave its parts."""
+        if self.wanted:
+            self._current = self._found("edges", row, used)
+
+    def add(self) -> None:
+        """Counts the triple that came, with what was said of it."""
+        for column, value in self._current.items():
+            if column == "weight":
+                self._weights.extend([math.nan] * (self.count - len(self._weights)))
+                self._weights.append(value)
+            else:
+                self._texts.setdefault(column, {})[self.count] = value
+        self.count += 1
+        self._current = {}
+
+    def drop(self) -> None:
+        """Passes over the triple that came."""
+        self._current = {}
+
+    def columns(self, names: Sequence[str], edges: np.ndarray, n_edges: int) -> Columns:
+        """The tables of a graph whose nodes are called so and whose edge `edges[i]` the i-th triple is. Of a triple that came several times
+        weights are summed, descriptions and keywords joined, in an order that does not depend on that of the file."""
+        nodes = {
+            column: [self.nodes.get(name, {}).get(column, "") for name in names]
+            for column in OF_NODES
+            if any(column in one for one in self.nodes.values())
+        }
+        nodes = {column: texts for column, texts in nodes.items() if any(texts)}
+        found: dict[str, Sequence[Any]] = {
+            column: self._joined(self._texts[column], edges, n_edges) for column in OF_EDGES if column in self._texts
+        }
+        if self._weights:
+            found["weight"] = self._summed(edges, n_edges).tolist()
+        if not nodes and not found:
+            return NONE
+        return Columns(Table.of(**nodes) if nodes else None, Table.of(**found) if found else None)
+
+    def sentences(self) -> Iterator[str]:
+        """What was taken from where, and what was made of the rest."""
+        parts = []
+        for of, taken in self.taken.items():
+            keys: dict[str, list[str]] = {}
+            for (column, key), _ in taken.most_common():
+                keys.setdefault(column, []).append(f"“{key}”")
+            if keys:
+                columns = (f"{column} from {' or '.join(names)}" for column, names in keys.items())
+                parts.append(f"of {of}, {', '.join(columns)}")
+        if parts:
+            yield f"Also taken: {'; '.join(parts)}."
+        if self.unusable:
+            one = self.unusable == 1
+            yield f"{_many(self.unusable, 'weight')} that {'is no number counts' if one else 'are no numbers count'} as 1."
+        given = np.array(self._weights)
+        without = self.count - int(np.count_nonzero(~np.isnan(given)))
+        if len(given) and without > self.unusable:
+            yield f"{_many(without - self.unusable, 'triple')} without a weight count{'s' * (without - self.unusable == 1)} as 1."
+        if (given <= 0).any():
+            yield "Weights of zero or less count as next to none."
+
+    def _found(self, of: str, row: Mapping[str, Any], used: Sequence[str]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for column, keys in (OF_NODES if of == "nodes" else OF_EDGES).items():
+            for key in keys:
+                if key in used or key not in row or (value := self._value(column, row[key])) is None:
+                    continue
+                found[column] = value
+                self.taken[of][column, key] += 1
+                break
+        return found
+
+    def _value(self, column: str, value: Any) -> Any:
+        if column == "type":
+            text = text_of(value)
+            parts = text.split(":") if text.startswith(":") else text.split(";")  # :Person:Actor and Person;Actor, as Neo4j writes labels
+            return ", ".join(part.strip() for part in parts if part.strip()) or None
+        if column != "weight":
+            return text_of(value) or None
+        weight = number_of(value)
+        if weight is None and text_of(value):
+            self.unusable += 1
+        return weight
+
+    def _joined(self, texts: Mapping[int, str], edges: np.ndarray, n_edges: int) -> list[str]:
+        found: dict[int, set[str]] = {}
+        for place, text in texts.items():
+            found.setdefault(int(edges[place]), set()).add(text)
+        return [" ".join(sorted(found[edge])) if edge in found else "" for edge in range(n_edges)]
+
+    def _summed(self, edges: np.ndarray, n_edges: int) -> np.ndarray:
+        given, weights = np.array(self._weights), np.ones(self.count)
+        weights[: len(given)] = np.where(np.isnan(given), 1.0, given)
+        order = np.lexsort((weights, edges))
+        return np.bincount(edges[order], weights[order], n_edges)
+
+
+def text_of(value: Any) -> str:
+    """A value as a text of one line: a list joined by commas; without quotation marks around it (nano-graphrag) and `SEPARATOR`."""
+    if isinstance(value, bool) or value is None:
+        return ""
+    if isinstance(value, str):
+        parts = [" ".join(part.split()) for part in value.split(SEPARATOR)]
+        return " ".join(part[1:-1].strip() if len(part) > 2 and part[0] == part[-1] == '"' else part for part in parts)
+    if isinstance(value, int | float):
+        return str(value) if math.isfinite(value) else ""
+    if isinstance(value, Sequence):
+        return ", ".join(filter(None, map(text_of, value)))
+    return ""
+
+
+def number_of(value: Any) -> float | None:
+    """A value as a number; None where it is none, or not a finite one that single precision can hold."""
+    try:
+        number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if abs(number) < 3e38 else None
+
+
+def taken_from(keys: Sequence[str], of: Mapping[str, Sequence[str]], used: Sequence[str] = ()) -> dict[str, str]:
+    """For each column the key, of those that a file has in lower case, that it is read from.
+
+    >>> from core.graph.readers.attributes import OF_EDGES, taken_from
+    >>> taken_from(["source", "target", "description", "weight"], OF_EDGES, used=["description"])
+    {'weight': 'weight'}
+    """
+    found = {column: next((key for key in names if key in keys and key not in used), "") for column, names in of.items()}
+    return {column: key for column, key in found.items() if key}
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"

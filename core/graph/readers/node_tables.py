@@ -1,0 +1,168 @@
+"""Tables of nodes beside a file of edges: ids, labels, types, descriptions; by their labels the ends of edges are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import Any
+
+from core.errors import BadInput, shorten
+from core.graph.readers.attributes import text_of
+from core.graph.readers.delimited import HEADS, TAILS, bare_key, rows_of, space_of
+from core.graph.readers.json_graphs import holds_links
+from core.graph.readers.naming import Namer
+from core.graph.readers.networks import TABLES, batches_of
+from core.graph.readers.source import Triple, TripleSource, bare_suffix
+from core.io.json_rows import numbered_rows
+
+IDS = (":id", "id", "~id", "node_id", "nodeid", "entity_id", "_id", "key", "curie", "iri", "uri")
+LABELS = ("label", "name", "title", "entity_name", "entity", "preflabel", "display_name")
+ID_SHOWN = 3  # ids that a sentence names
+DELIMITED = (".csv", ".tsv", ".tab", ".txt")
+UNKNOWN = "ids of edges are not in the table of nodes, and are called as they are"
+JSON = (".json", ".jsonl", ".ndjson")
+
+
+def named(source: TripleSource, triples: Iterable[tuple[TripleSource, Triple]]) -> Iterator[Triple]:
+    """Triples, each given with its file, with the labels of their ends' ids, from the tables of nodes of a source; its attributes are given
+    what those say of nodes.
+
+    An end is an id of a table, else a label there (as in microsoft/graphrag's relationships), else stays as it is, which the tally counts.
+    Nodes that share a label are told apart by their ids. Raises BadInput for a table without ids and labels.
+    """
+    known = NodeNames(source)
+    try:
+        for file, (head, relation, tail) in triples:
+            yield known.name(head, file.spaces[0]), relation, known.name(tail, file.spaces[1])
+    finally:
+        for sentence in known.sentences():
+            source.tally.note(sentence)
+
+
+@dataclass
+class NodeNames:
+    """The names of the nodes of a source's tables, by their ids and by their labels."""
+
+    source: TripleSource
+    by_id: dict[tuple[str, str], str] = field(default_factory=dict)  # (space, id) -> name
+    by_label: dict[str, str] = field(default_factory=dict)  # label -> name of the first node that has it
+    unknown: dict[str, str] = field(default_factory=dict)  # an end that no table has -> its name
+    used: set[str] = field(default_factory=set)  # names of nodes with edges
+    labels_used: int = 0  # ends that were labels
+
+    def __post_init__(self) -> None:
+        self._namer = Namer()
+        for path in self.source.nodes:
+            self._read(replace(self.source, path=path, progress=None, format="auto", columns=None, line=0))
+
+    def name(self, end: str, space: str = "") -> str:
+        """The name of an edge's end, as `named` says."""
+        found = self.by_id.get((space, end)) or (self.by_id.get(("", end)) if space else None)
+        if found is None and end in self.by_label:
+            found = self.by_label[end]
+            self.labels_used += 1
+        if found is None:
+            if end not in self.unknown:
+                self.unknown[end] = self._namer.name(f"? {space} {end}", (end, f"{end} (id)"))
+            return self.unknown[end]
+        self.used.add(found)
+        return found
+
+    def sentences(self) -> Iterator[str]:
+        """How ends of edges fitted the tables."""
+        if self.unknown:
+            shown = ", ".join(f"“{shorten(end, 30)}”" for end in islice(self.unknown, ID_SHOWN)) + " …" * (len(self.unknown) > ID_SHOWN)
+            one = len(self.unknown) == 1
+            words = "id of edges is not in the table of nodes, and is called as it is" if one else UNKNOWN
+            yield f"{len(self.unknown):,} {words}: {shown}."
+        idle = len(self.by_id) - len(self.used)
+        if idle > 0:
+            have, are = ("has", "is") if idle == 1 else ("have", "are")
+            yield f"{idle:,} node{'s' * (idle != 1)} of the table {have} no edge and {are} left out."
+
+    def _read(self, table: TripleSource) -> None:
+        keys: tuple[str, str] | None = None
+        space = ""
+        for row, spaces in rows(table):
+            if keys is None:
+                keys = _keys(table, row)
+                space = spaces.get(keys[0], "")
+            id, label = text_of(row.get(keys[0])), text_of(row.get(keys[1])) if keys[1] else ""
+            id = id or label
+            if not id:
+                table.bad("a node without an id", table.line, f"the column “{keys[0]}” is empty; expected the node's id.")
+                continue
+            if (space, id) in self.by_id:
+                continue
+            key = f"{space} {id}" if space else id
+            name = self._namer.name(key, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
+            self.by_id[space, id] = name
+            if label:
+                self.by_label.setdefault(label, name)
+            self.source.attributes.node(name, row, keys[1] or keys[0])
+        if keys is None:
+            raise BadInput(f"{table.name} holds no nodes.")
+
+
+def _keys(table: TripleSource, row: Mapping[str, Any]) -> tuple[str, str]:
+    """The keys of a node's id and of its label, the latter empty where there is none. Raises BadInput where a table has neither."""
+    id, label = (next((key for key in keys if key in row), "") for keys in (IDS, LABELS))
+    if not id and not label:
+        found = ", ".join(shorten(str(key), 30) for key in islice(row, 12))
+        raise BadInput(f"{table.name} is no table of nodes: it has {found}; expected columns such as id, label, type, description.")
+    called = f", called by “{label}”" if label and label != id else ""
+    table.tally.note(f"Nodes are read from {table.name}: known by “{id or label}”{called}.")
+    return id or label, label
+
+
+def is_node_table(source: TripleSource) -> bool:
+    """Whether a file is a table of nodes by the names of its columns or keys: an id or a label, and no two ends."""
+    suffix = bare_suffix(source.path)
+    if suffix in JSON and holds_links(source) or suffix not in (*TABLES, *JSON, *DELIMITED):
+        return False
+    try:
+        keys = _header(next(rows_of(source), (0, []))[1]) if suffix in DELIMITED else list(next(rows(source))[0])
+    except (StopIteration, BadInput):
+        return False
+    return not all(any(key in keys for key in ends) for ends in (HEADS, TAILS)) and any(key in keys for key in (*IDS, *LABELS))
+
+
+def rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """The rows of a table with a header (delimited text, Parquet, Arrow, JSON), as values by key in lower case, each with the spaces of the
+    keys that Neo4j's headers name. Raises BadInput for what is no such table."""
+    suffix = bare_suffix(source.path)
+    if suffix in TABLES:
+        names, batches = batches_of(source, TABLES[suffix])
+        keys = [bare_key(name) for name in names]
+        for batch in batches:
+            for values in zip(*(column.to_pylist() for column in batch.columns)):
+                source.line += 1
+                yield dict(zip(keys, values)), {}
+    elif suffix in JSON:
+        for number, _, row in numbered_rows(source.path, source.progress, source.most, ("nodes", "entities", "data"), single=True):
+            source.line = number
+            yield {bare_key(str(key)): value for key, value in row.items()}, {}
+    else:
+        yield from _delimited_rows(source)
+
+
+def _delimited_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    lines = rows_of(source)
+    number, header = next(lines, (0, []))
+    keys = _header(header)
+    if not keys and len(header) == 2:
+        source.tally.note(f"{source.name} has no header: its two columns are taken as id and label.")
+        keys, lines = ["id", "label"], chain([(number, header)], lines)
+    elif not keys:
+        raise BadInput(f"{source.name}, line {number or 1}: expected a header that names columns such as id, label, type, description.")
+    spaces = {key: space for key, cell in zip(keys, header) if (space := space_of(cell))}
+    for number, row in lines:
+        source.line = number
+        yield dict(zip(keys, row)), spaces
+
+
+def _header(cells: list[str]) -> list[str]:
+    """The keys that a first line names; none where it is no header of a table of nodes."""
+    keys = [bare_key(cell) for cell in cells]
+    return keys if {*IDS, *LABELS} & set(keys) else []

@@ -1,0 +1,180 @@
+"""Types, descriptions, keywords and weights in files become the columns that graphs of documents have, whatever the format."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from core.graph.building.build import build, edge_of, in_memory
+from core.graph.columns import NONE
+from core.graph.readers.triple_file import TripleFile
+from core.graph.storage.digest import verify
+from core.graph.store import Graph
+from core.graph.texts import node_labels, relation_texts, weights
+
+TRIPLES = [("Anna", "sails", "The Gull"), ("The Gull", "built in", "Turku")]
+NODES = {"Anna": ("person", "A sailor."), "The Gull": ("ship", "Old, but sound."), "Turku": ("city", "")}
+EDGES = [{"description": "She sails her daily.", "weight": 2.5}, {"description": "In 1907.", "weight": 1.0}]
+
+
+def link(place: int) -> dict:
+    head, relation, tail = TRIPLES[place]
+    return {"source": head, "target": tail, "relation": relation, **EDGES[place]}
+
+
+def nodes(**names: str) -> list[dict]:
+    type, description = names.get("type", "type"), names.get("description", "description")
+    return [{"id": name, type: kind, description: text} for name, (kind, text) in NODES.items()]
+
+
+def networkx_graph():
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.DiGraph()
+    for one in nodes(type="entity_type"):
+        graph.add_node(one["id"], **{key: value for key, value in one.items() if key != "id"})
+    for place in range(2):
+        about = link(place)
+        graph.add_edge(about.pop("source"), about.pop("target"), **about)
+    return networkx, graph
+
+
+def as_graphml(file):
+    networkx, graph = networkx_graph()
+    networkx.write_graphml(graph, file)
+
+
+def as_gexf(file):
+    networkx, graph = networkx_graph()
+    networkx.write_gexf(graph, file)
+
+
+def as_gml(file):
+    networkx, graph = networkx_graph()
+    networkx.write_gml(graph, file)
+
+
+def as_node_link(file):
+    networkx, graph = networkx_graph()
+    file.write_text(json.dumps(networkx.node_link_data(graph, edges="links")), "utf-8")
+
+
+WRITERS = {"g.graphml": as_graphml, "g.gexf": as_gexf, "g.gml": as_gml, "g.json": as_node_link}
+
+
+def columns_of(graph):
+    """By name: (type, description) of nodes and (description, weight) of triples, as far as there is one."""
+    edges = graph.columns.edges
+    texts, numbers = edges.texts("description"), edges.numbers("weight").tolist()
+    found = dict(zip(graph.triple_texts(range(graph.n_edges)), zip(texts, numbers)))
+    table = graph.columns.nodes
+    return dict(zip(graph.names(range(graph.n_nodes)), zip(table.texts("type"), table.texts("description")))), found
+
+
+SHOULD = (NODES, {" -> ".join(triple): (about["description"], about["weight"]) for triple, about in zip(TRIPLES, EDGES)})
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_networkx_writes_of_nodes_and_edges_becomes_columns(tmp_path, name):
+    WRITERS[name](tmp_path / name)
+    file = TripleFile(tmp_path / name)
+    graph = build(file, tmp_path / "g", "g")
+    assert columns_of(graph) == SHOULD
+    said = " ".join(file.tally.sentences())
+    assert "type from “entity_type”" in said and "weight from “weight”" in said
+    verify(graph)
+    assert columns_of(Graph.open(tmp_path / "g")) == SHOULD
+    assert node_labels(graph, graph.nodes_named("Anna")) == ["Anna: person: A sailor."]
+    assert relation_texts(graph, [0]) == ["She sails her daily."] and weights(graph).tolist() == [2.5, 1.0]
+
+
+def tables(tmp_path):
+    """The two triples with their columns as delimited text, JSON rows, Parquet and Arrow."""
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    rows = [link(place) for place in range(2)]
+    lines = [",".join(rows[0]), *(",".join(f'"{value}"' for value in row.values()) for row in rows)]
+    (tmp_path / "g.csv").write_text("\n".join(lines), "utf-8")
+    (tmp_path / "g.tsv").write_text("\n".join("\t".join(map(str, row)) for row in [rows[0], *(row.values() for row in rows)]), "utf-8")
+    (tmp_path / "g.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    pa.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "g.parquet")
+    pa.feather.write_feather(pa.Table.from_pylist(rows), str(tmp_path / "g.arrow"), compression="uncompressed")
+
+
+@pytest.mark.parametrize("name", ["g.csv", "g.tsv", "g.jsonl", "g.parquet", "g.arrow"])
+@pytest.mark.parametrize("memory", [None, 1 << 26])
+def test_columns_of_edges_come_from_every_kind_of_table_built_at_once_and_in_steps(tmp_path, name, memory):
+    tables(tmp_path)
+    graph = build(TripleFile(tmp_path / name, memory=memory), tmp_path / "g", "g")
+    assert graph.columns.nodes is None
+    found = zip(graph.triple_texts(range(2)), graph.columns.edges.texts("description"), graph.columns.edges.numbers("weight").tolist())
+    assert {text: rest for text, *rest in found} == {text: list(rest) for text, rest in SHOULD[1].items()}
+    verify(graph)
+
+
+def test_a_file_without_columns_gives_the_graph_that_it_always_gave(tmp_path):
+    (tmp_path / "g.tsv").write_text("\n".join("\t".join(triple) for triple in TRIPLES), "utf-8")
+    graph = build(tmp_path / "g.tsv", tmp_path / "g", "g")
+    assert graph.columns is NONE or not graph.columns
+    assert graph.digest == in_memory(TRIPLES, "g").digest
+    assert not (graph.data_folder / "columns").exists()
+
+
+def test_weights_of_a_triple_that_comes_twice_are_summed_and_its_descriptions_joined_in_any_order(tmp_path):
+    rows = ["a,r,b,2,second", "a,r,b,0.5,first", "b,r,c,,", "a,r,b,0.5,first", "c,r,a,often,"]
+    graphs = []
+    for seed in range(3):
+        random.Random(seed).shuffle(rows)
+        (tmp_path / "g.csv").write_text("\n".join(["head,relation,tail,weight,description", *rows]), "utf-8")
+        file = TripleFile(tmp_path / "g.csv")
+        graphs.append(build(file, tmp_path / f"g{seed}", "g"))
+        said = file.tally.sentences()
+        assert "1 weight that is no number counts as 1." in said and "1 triple without a weight counts as 1." in said
+    assert len({graph.digest for graph in graphs}) == 1
+    assert graphs[0].columns.edges.numbers("weight").tolist() == [3.0, 1.0, 1.0]
+    assert graphs[0].columns.edges.texts("description") == ["first second", "", ""]
+
+
+def test_what_gave_the_relation_is_no_column_as_well(tmp_path):
+    """The relationships of microsoft/graphrag have no relation but a description."""
+    (tmp_path / "g.csv").write_text("id,source,target,description,weight\n1,A,B,A knows B.,4\n", "utf-8")
+    graph = build(TripleFile(tmp_path / "g.csv"), tmp_path / "g", "g")
+    assert graph.triple_texts([0]) == ["A -> A knows B. -> B"] and graph.columns.edges.names == ("weight",)
+
+
+def test_relations_that_are_left_out_take_their_columns_with_them(tmp_path):
+    (tmp_path / "g.csv").write_text("head,relation,tail,weight\na,is,b,7\na,has,c,3\nb,is,c,9\n", "utf-8")
+    graph = build(TripleFile(tmp_path / "g.csv", drop=("is",)), tmp_path / "g", "g")
+    assert graph.triple_texts([0]) == ["a -> has -> c"] and graph.columns.edges.numbers("weight").tolist() == [3.0]
+
+
+def test_bad_lines_left_out_in_steps_do_not_shift_columns(tmp_path):
+    (tmp_path / "g.csv").write_text("head,relation,tail,weight\na,r,b,7\nonly\nb,,c,3\nb,r,c,9\n", "utf-8")
+    file = TripleFile(tmp_path / "g.csv", skips=True)
+    graph = build(file, tmp_path / "g", "g")
+    assert graph.columns.edges.numbers("weight").tolist() == [7.0, 9.0]
+    assert sum(count for count, _ in file.tally.bad.values()) == 2
+
+
+def test_quotation_marks_and_separators_of_lightrag_are_no_part_of_a_description(tmp_path):
+    held = {
+        "nodes": [
+            {"id": '"ANNA"', "entity_type": '"PERSON"', "description": '"A sailor."<SEP>"A woman."'},
+            {"id": "b", "description": "x"},
+        ],
+        "links": [{"source": '"ANNA"', "target": "b", "weight": float("inf"), "keywords": "k"}],
+    }
+    (tmp_path / "g.json").write_text(json.dumps(held), "utf-8")
+    graph = build(TripleFile(tmp_path / "g.json"), tmp_path / "g", "g")
+    assert graph.columns.nodes.texts("type") == ["PERSON", ""] and graph.columns.nodes.texts("description")[0] == "A sailor. A woman."
+    assert graph.columns.edges is None or not graph.columns.edges.has("weight")
+
+
+def test_edge_of_says_where_each_triple_went():
+    heads, relations, tails = (np.array(ids) for ids in ([1, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 1]))
+    assert edge_of((heads, relations, tails)).tolist() == [2, 0, 2, 1]
+    assert edge_of((np.array([], np.int64),) * 3).tolist() == []

@@ -1,0 +1,32 @@
+"""docs/formats.md, the command's help and the table in the code are one; a tool's version there is the one that is installed."""
+
+import re
+from importlib.metadata import version
+
+from core.graph.readers.attributes import OF_EDGES, OF_NODES
+from core.graph.readers.formats import FORMATS, format_list, format_page
+from core.io.home import ROOT
+
+PAGE = (ROOT / "docs/formats.md").read_text("utf-8")
+
+
+def test_the_page_has_the_table_of_the_code():
+    assert f"-->\n{format_page()}\n<!-- end of graphs -->" in PAGE
+
+
+def test_every_format_says_who_writes_it_what_is_taken_and_what_is_not():
+    for name, one in FORMATS.items():
+        assert one.tools and one.taken and one.left, name
+        assert f"{name} ({one.title}" in format_list()
+
+
+def test_versions_on_the_page_are_those_that_tests_run_with():
+    named = {found for one in FORMATS.values() for found in re.findall(r"([a-z]+) (\d+\.[\d.]+\d)", one.tools)}
+    assert {tool for tool, _ in named} == {"networkx", "igraph", "pyoxigraph", "pyarrow", "pandas"}
+    assert all(version(tool) == written for tool, written in named)
+
+
+def test_keys_of_columns_are_those_of_the_code():
+    for column, keys in OF_EDGES.items():
+        assert f"| edges | {column} | {' '.join(f'`{key}`' for key in keys)} |" in PAGE
+    assert all(f"`{key}`" in PAGE for key in OF_NODES["description"])
