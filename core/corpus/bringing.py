@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
 from core.corpus.corpus import Asked, Corpus, write
 from core.corpus.document import Document
-from core.corpus.links import links_beside
-from core.corpus.published import FORMATS, read
+from core.corpus.links import Link, links_beside
+from core.corpus.published import BEIR, BRING_QUESTIONS, FORMATS, form_of, read
 from core.corpus.quoted import parts_of, passage_name
 from core.corpus.readers import read_files
 from core.corpus.readers.table import Columns
@@ -20,6 +21,7 @@ from core.questions import GOLD, QuestionFile, read_file
 from core.types import Question
 
 FILES = "files"
+UNFIT = re.compile(r"[^a-z0-9]+")  # what no name of a set holds
 Tell = Callable[[str, float | None], None]
 
 
@@ -49,29 +51,22 @@ def bring(
     the one of its id.
 
     `format` is `files`, as `read_files` reads them, or one of `core.corpus.published.FORMATS` for one published file or folder, whose
-    questions come along as sets of the corpus, and from a folder of BEIR the links in its `links.tsv`. `questions` is a file of them in any
-    format that becomes the set of the corpus's name. All is kept or nothing. Raises BadInput for a name that cannot be, a corpus that
-    ships, or where no document came of the files; StoreError.
+    questions come along as sets of the corpus, and from a folder of BEIR the links in its `links.tsv`. Of `files` without `columns`, those
+    that `form_of` recognises are read so. `questions` is a file of them in any format that becomes the set of the corpus's name. All is
+    kept or nothing. Raises BadInput for a name that cannot be, a corpus that ships, or where no document came of the files; StoreError.
     """
     before = own_corpus(name)
-    if format == FILES:
-        found = read_files(files, columns, progress, check)
-        documents, notes, sets = found.documents, found.notes, {}
-        if questions:
-            sets = {name: read_file(questions, name, gold=GOLD)}
-    else:
-        documents, sets = _published(name, files, format, questions)
-        notes = []
-    links = links_beside(Path(files[0])) if format == "beir" else []
+    found = _found(name, files, columns, format, questions, progress or (lambda text, share: None), check or (lambda: None))
+    documents, sets, notes = found.documents, found.sets, found.notes
     if progress:
         progress("Writing the corpus", 1.0)
     by_id = _ById([*(before or ()), *documents])
     asked: dict[str, Asked] = {set: (_title(set, name, title), by_id.put(found.questions)) for set, found in sets.items()}
     notes += filter(None, (found.note() for found in sets.values()))
     if before is None:
-        corpus = write(new_folder(name), documents, title, sets=asked, check=check, links=links)
+        corpus = write(new_folder(name), documents, title, sets=asked, check=check, links=found.links)
     else:
-        corpus = before.put(documents, check, title, asked, links)
+        corpus = before.put(documents, check, title, asked, found.links)
     unique = {document.id: document for document in documents}
     there = [before.document(id) for id in unique if before and id in before]
     same = sum(document == unique[document.id] for document in there)
@@ -110,19 +105,63 @@ def bring_questions(
     return BroughtQuestions(corpus, set, len(questions), answered, gold, (*notes, *filter(None, [found.note()]), *_lacking(corpus, asked)))
 
 
-def _published(
-    name: str, files: Sequence[str | Path], format: str, questions: str | Path
-) -> tuple[list[Document], dict[str, QuestionFile]]:
-    """The documents and question sets of one published file or folder. Raises BadInput."""
-    if format not in FORMATS:
+@dataclass
+class _Found:
+    """What files hold: documents, question sets by name, links, and sentences on what was left out or recognised."""
+
+    documents: list[Document] = field(default_factory=list)
+    sets: dict[str, QuestionFile] = field(default_factory=dict)
+    links: list[Link] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def _found(
+    name: str,
+    files: Sequence[str | Path],
+    columns: Columns | None,
+    format: str,
+    questions: str | Path,
+    progress: Tell,
+    check: Callable[[], None],
+) -> _Found:
+    """What the files hold, each in its format. Raises BadInput."""
+    if format not in (FILES, *FORMATS):
         raise BadInput(f"There is no format “{shorten(format)}” of documents.{nearest(format, [FILES, *FORMATS])}")
-    if len(files) != 1:
+    if format != FILES and len(files) != 1:
         raise BadInput(f"Give one file or folder in the format “{format}”, not {len(files)}.")
-    if not Path(files[0]).exists():
-        raise BadInput(f"There is no file {files[0]}.")
-    wanted = {name: Path(questions) if questions else None} if questions or format == "hotpotqa" else {}
-    documents, sets = read(format, Path(files[0]), wanted)
-    return documents, {set if set == name else f"{name}-{set}": found for set, found in sets.items()}
+    found = _Found()
+    forms = {file: form_of(Path(file)) if not columns else "" for file in files} if format == FILES else {files[0]: format}
+    for file, form in ((file, form) for file, form in forms.items() if form):
+        if not Path(file).exists():
+            raise BadInput(f"There is no file {file}.")
+        if format == FILES:
+            found.notes.append(f"{Path(file).name} was read in the format “{form}”, by its names and first rows.")
+
+        def tell(share: float, text: str = f"Reading {shorten(Path(file).name, 40)}") -> None:
+            check()
+            progress(text, share)
+
+        wanted = _wanted(name, Path(file), form, questions, found.sets)
+        documents, sets = read(form, Path(file), wanted, tell)
+        found.documents += documents
+        found.sets |= {set if set in wanted else f"{name}-{set}": asked for set, asked in sets.items()}
+        found.links += links_beside(Path(file)) if form == BEIR else []
+    others = [file for file in files if not forms[file]]
+    if others or not files:
+        plain = read_files(others, columns, progress, check)
+        found.documents += plain.documents
+        found.notes += plain.notes
+    if questions and name not in found.sets:
+        found.sets[name] = read_file(questions, name, gold=GOLD)
+    return found
+
+
+def _wanted(name: str, file: Path, form: str, questions: str | Path, taken: Mapping[str, QuestionFile]) -> dict[str, Path | None]:
+    """The sets that are wanted of a published file, each with its file of questions where it has one."""
+    if questions and name not in taken:
+        return {name: Path(questions)}
+    own = name if name not in taken else f"{name}-{UNFIT.sub('-', file.name.split('.')[0].casefold()).strip('-')}"
+    return {own: None} if form in BRING_QUESTIONS and not questions else {}
 
 
 def _title(set: str, name: str, title: str) -> str:
@@ -141,17 +180,21 @@ def _set_of(corpus: Corpus, name: str) -> str:
 
 
 class _ById:
-    """The passages that are named by ids of documents, by their titles, or by id or title and the text, or a part of it, on the next
-    line."""
+    """The passages that are named by ids of documents, by their titles, by ids of rows without their file where one file has them, or by id
+    or title and the text, or a part of it, on the next line."""
 
     def __init__(self, documents: Iterable[Document]):
         self._ids: set[str] = set()
         self._titles: dict[str, str] = {}
         self._passages: dict[tuple[str, str], str] = {}
+        rows: dict[str, set[str]] = {}
         for document in documents:
             self._ids.add(document.id)
+            if document.source and document.id.startswith(f"{document.source}:"):
+                rows.setdefault(document.id[len(document.source) + 1 :], set()).add(document.id)
             self._titles.setdefault(document.title, document.id)
             self._passages.setdefault((document.title, _digest(document.text)), document.id)
+        self._titles = {row: next(iter(ids)) for row, ids in rows.items() if len(ids) == 1} | self._titles
 
     def put(self, questions: Iterable[Question]) -> list[Question]:
         """The questions with their gold passages by the id of the document; a name that is none of them stays as it is."""

@@ -1,175 +1,188 @@
-"""Corpora as they are published, with their questions: HotpotQA, titled passages (2WikiMultihopQA of HippoRAG), GraphRAG-Bench, BEIR."""
+"""Corpora as they are published, with their questions: one table of forms, and how a file of one is recognised.
+
+| sets | form | schema from |
+|---|---|---|
+| HotpotQA, 2WikiMultihopQA, MuSiQue, HippoRAG's copies, ALCE, QuALITY, UltraDomain, CRAG | `rows` | `core.questions.gold` |
+| HippoRAG's corpora, MultiHop-RAG's, BSARD's articles | `passages` | rows with a title and a text |
+| GraphRAG-Bench | `graphrag-bench` | github.com/GraphRAG-Bench/GraphRAG-Benchmark |
+| BEIR, MTEB | `beir` | `core.corpus.beir` |
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path as FilePath
-from typing import Any
 
-from core.corpus.document import Document, sound
+from core.corpus.beir import Sets, beir, is_beir
+from core.corpus.document import Document
+from core.corpus.readers.packed import Held
+from core.corpus.readers.separate import SeparateReader
+from core.corpus.readers.table import guessed
 from core.corpus.readers.text import text_of
+from core.corpus.titled import MAX_BYTES, RowErrors, Titled
 from core.errors import BadInput, shorten
-from core.io.files import lines, opened
-from core.io.json_rows import json_rows
+from core.io.files import Tell, opened
+from core.io.row_files import COLUMNAR, file_rows, holds_rows
 from core.questions import GOLD, QuestionFile, read_file
-from core.types import Question
+from core.questions.collected import Collected
+from core.questions.gold import PASSAGES, Passage, passages
+from core.questions.reading import LONGEST_ROW, questions_in
+from core.questions.rows import QUESTIONS
+from core.questions.values import Unfit
 
-MAX_BYTES = 1 << 32  # bytes of text that a published file may hold
-Sets = Mapping[str, FilePath | None]
 Read = tuple[list[Document], dict[str, QuestionFile]]
+RECOGNISED = (".json", ".jsonl", ".ndjson", ".bz2", ".gz", ".zst", *COLUMNAR)
+LOOKED_AT = 3  # rows by which a file is recognised
+ROWS, GRAPHRAG_BENCH, BEIR, PASSAGE_ROWS = "rows", "graphrag-bench", "beir", "passages"
 
 
-def read(format: str, path: FilePath, sets: Sets) -> Read:
-    """The documents of a published corpus and the questions of its sets, by name: each from its own file where one is told, else from
-    the corpus's own. `format` is one of `FORMATS`. Raises BadInput, naming file and line, for what cannot be read."""
-    return FORMATS[format](path, sets)
+def read(format: str, path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
+    """The documents of a published corpus and the questions of its sets, by name: each from its own file where one is given, else from
+    the corpus's own. `format` is one of `FORMATS`, and `tell` hears the share read. Raises BadInput, naming file and line, for what
+    cannot be read."""
+    return FORMATS[format](path, sets, tell)
 
 
-def hotpotqa(path: FilePath, sets: Sets) -> Read:
-    """HotpotQA (Yang et al., EMNLP 2018): rows with `context`, lists of [title, sentences], and `supporting_facts`, lists of [title,
-    sentence]. A paragraph is a document by its title, and the gold of a question are the titles of its supporting facts."""
-    documents, questions = _Titled(path.name), []
-    for where, row in json_rows(path, most=MAX_BYTES):
-        with _row_errors(path, where):
-            for title, sentences in row["context"]:
-                documents.add(title, "".join(sentences))
-            gold = tuple(dict.fromkeys(title for title, _ in row["supporting_facts"]))
-            questions.append(
-                Question(_text(row["question"]), str(row.get("_id") or row.get("id") or where), answers=(row["answer"],), gold=gold)
-            )
-    return documents.found, {name: QuestionFile(tuple(questions)) for name in sets}
+def form_of(path: FilePath) -> str:
+    """The format of a published file or folder, by its names and the keys of its first rows; empty where it is none that brings questions
+    along, or cannot be read.
+
+    >>> from pathlib import Path
+    >>> from core.corpus.published import form_of
+    >>> form_of(Path("notes.md"))
+    ''
+    """
+    if path.is_dir():
+        return BEIR if is_beir(path) else ""
+    if path.suffix.lower() not in RECOGNISED or not path.is_file():
+        return ""
+    try:
+        if not holds_rows(path):
+            return ""
+        first = [row for _, row in islice(file_rows(path, most=MAX_BYTES, longest=LONGEST_ROW), LOOKED_AT)]
+    except BadInput:
+        return ""  # who reads it says what is wrong
+    if any({"corpus_name", "context"} <= row.keys() for row in first):
+        return GRAPHRAG_BENCH
+    asks = any(key in row for row in first for key in (*QUESTIONS[:-1], "questions"))
+    if asks and any(map(_brings, first)):
+        return ROWS
+    return PASSAGE_ROWS if path.suffix.lower() in COLUMNAR else ""
 
 
-def passages(path: FilePath, sets: Sets) -> Read:
-    """Rows with `title` and `text`, a document each by its title, as HippoRAG gives its corpora; questions are rows with `question`,
-    `answer` or `answers` where they are known, and `gold_titles`."""
-    documents = _Titled(path.name)
-    for where, row in json_rows(path, most=MAX_BYTES):
-        with _row_errors(path, where):
-            documents.add(row["title"], row["text"])
-    return documents.found, {name: _questions(file or path, name) for name, file in sets.items()}
+def _brings(row: Mapping) -> bool:
+    try:
+        return bool(passages(row))
+    except Unfit:
+        return False
 
 
-def graphrag_bench(path: FilePath, sets: Sets) -> Read:
+def rows(path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
+    """Questions in rows that bring their passages along, as `core.questions.gold.passages` has them: HotpotQA and 2WikiMultihopQA
+    (`context`), MuSiQue (`paragraphs`), HippoRAG's copies of them, ALCE (`docs`), CRAG (`search_results`), UltraDomain (`context`) and
+    QuALITY (`article`, for several `questions`).
+
+    A passage is a document by its title, else by its id; other texts of one title are numbered. The gold of a question are its
+    supporting passages where they are marked, or the one text that it is about where the corpus has several. Pages are read as HTML; those
+    without a text are left out and counted. A set without a file of its own has the questions of these rows. Raises BadInput where no row
+    brings a passage.
+    """
+    titled, collected = Titled(path.name), Collected(path.name, next(iter(sets), path.name.split(".")[0]), None)
+    collected.seen |= {*PASSAGES, "questions"}
+    with ExitStack() as stack:
+        page_text = _Pages(stack)
+        for where, row in file_rows(path, tell, MAX_BYTES, ("graph",), LONGEST_ROW):
+            whole: tuple[str, ...] = ()
+            with RowErrors(path, where):
+                for one in passages(row):
+                    if text := page_text(one) if one.page else one.text:
+                        id = _added(titled, one, text)
+                        whole = (id,) if one.whole else ()
+            for place, question in questions_in(row, path.name, where, collected, gold=GOLD):
+                collected.add(place, replace(question, gold=whole or question.gold))
+    if not titled.found:
+        found = ", ".join(list(collected.there)[:12])
+        raise BadInput(f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGES)}; the rows have {shorten(found, 200)}.")
+    asked = [replace(one, gold=()) for one in collected.questions] if whole and len(titled.found) == 1 else collected.questions
+    left_out = (*collected.left_out(), *page_text.left_out(path.name))
+    own = QuestionFile(tuple(asked), path.name, collected.ignored(), left_out)
+    return titled.found, {name: _questions(file, name) if file else own for name, file in sets.items()}
+
+
+def _added(titled: Titled, one: Passage, text: str) -> str:
+    """The id of the document that a passage is: its title, or of a whole text its own id; else the other of both, or the file's name."""
+    named = (one.id, one.title) if one.whole else (one.title, one.id)
+    return titled.add(next(filter(None, named), titled.source.split(".")[0]), text, one.title or None)
+
+
+class _Pages:
+    """The texts of HTML pages, read in another process; those without one are counted."""
+
+    def __init__(self, stack: ExitStack):
+        self._stack, self._empty = stack, 0
+        self._reader: SeparateReader | None = None
+
+    def __call__(self, page: Passage) -> str:
+        self._reader = self._reader or self._stack.enter_context(SeparateReader())
+        name = shorten(page.title or page.id, 40) + ".html"
+        try:
+            (document,) = self._reader.read(name, Held(name, page.text.encode("utf-8", "replace")), lambda share: None)
+        except BadInput:
+            self._empty += 1
+            return ""
+        return document.text
+
+    def left_out(self, name: str) -> tuple[str, ...]:
+        """A sentence on the pages that were left out."""
+        return (f"{name}: {self._empty:,} page{'s' * (self._empty != 1)} without a text left out.",) if self._empty else ()
+
+
+def passage_rows(path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
+    """Rows with a title and a text, a document each by its title, as HippoRAG gives its corpora and MultiHop-RAG its own; without a title
+    by its id. Their columns are found by their usual names. Questions are in a file of their own, else in the same rows: `question`,
+    `answer` or `answers` where they are known, and the gold documents."""
+    titled = Titled(path.name)
+    for where, row in file_rows(path, tell, MAX_BYTES):
+        with RowErrors(path, where):
+            roles = guessed([key for key, value in row.items() if value is not None])
+            text = row[roles.get("text", "text")]
+            titled.add(str(row[roles.get("title") or roles.get("id") or "title"]), text)
+    return titled.found, {name: _questions(file or path, name) for name, file in sets.items()}
+
+
+def graphrag_bench(path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
     """GraphRAG-Bench (Xiang et al., 2025): rows with `corpus_name` and `context`, a document each; questions with `answer` and `source`,
     the name of their document, which is their gold where the corpus has several."""
-    documents = _Titled(path.name)
-    for where, row in json_rows(path, most=MAX_BYTES):
-        with _row_errors(path, where):
-            documents.add(row["corpus_name"], row["context"])
-    sourced = ["source"] if len(documents.found) > 1 else []
-    return documents.found, {name: _questions(file or path, name, *sourced) for name, file in sets.items()}
+    titled = Titled(path.name)
+    for where, row in file_rows(path, tell, MAX_BYTES, longest=LONGEST_ROW):
+        with RowErrors(path, where):
+            titled.add(row["corpus_name"], row["context"])
+    sourced = ["source"] if len(titled.found) > 1 else []
+    return titled.found, {name: _questions(file or path, name, *sourced) for name, file in sets.items()}
 
 
-def beir(path: FilePath, sets: Sets) -> Read:
-    """A folder in the form of BEIR (Thakur et al., NeurIPS 2021): `corpus.jsonl`, `queries*.jsonl` and `qrels/NAME.tsv`, plain or gzipped.
-
-    A document without a text has its title for one. The questions of the set NAME are those judged there; their gold are the documents
-    with a score above 0. A set may name its file of judgements; with no sets given, each file of judgements is one.
-    """
-    rows = json_rows(_one(path, "corpus.jsonl"), most=MAX_BYTES)
-    documents = [_document(path, where, row) for where, row in rows]
-    texts: dict[str, str] = {}
-    for file in sorted(path.glob("queries*.jsonl*")):
-        for where, row in json_rows(file, most=MAX_BYTES):
-            with _row_errors(file, where):
-                id, text = str(row["_id"]), row["text"]
-                if texts.setdefault(id, text) != text:
-                    raise BadInput(f"{file.name}, {where}: there is another query with the id “{id}”; each needs one of its own.")
-    judged = {name: file or _one(path, f"qrels/{name}.tsv") for name, file in sets.items()}
-    judged = judged or {file.name.split(".")[0]: file for file in sorted(path.glob("qrels/*.tsv*"))}
-    return documents, {name: _judged(file, texts) for name, file in judged.items()}
-
-
-def book(path: FilePath, sets: Sets) -> Read:
+def book(path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
     """One plain text, a document by its file's name; questions are rows with `question` and `answer` or `answers`."""
-    with opened(path, most=MAX_BYTES) as source:
+    with opened(path, tell, MAX_BYTES) as source:
         text = text_of(path.name, source.read())
     name = path.name.split(".")[0]
     return [Document(name, text, source=path.name)], {name: _questions(file or path, name) for name, file in sets.items()}
 
 
-FORMATS: Mapping[str, Callable[[FilePath, Sets], Read]] = {
-    "hotpotqa": hotpotqa,
-    "passages": passages,
-    "graphrag-bench": graphrag_bench,
-    "beir": beir,
+FORMATS: Mapping[str, Callable[..., Read]] = {
+    ROWS: rows,
+    **dict.fromkeys(("hotpotqa", "2wikimultihopqa", "musique", "alce", "crag", "quality", "ultradomain"), rows),
+    PASSAGE_ROWS: passage_rows,
+    GRAPHRAG_BENCH: graphrag_bench,
+    BEIR: beir,
     "book": book,
 }
+BRING_QUESTIONS = frozenset(name for name, form in FORMATS.items() if form is rows)  # formats whose own rows are questions
 
 
 def _questions(path: FilePath, name: str, *more: str) -> QuestionFile:
     """The questions of a file in any format, their gold documents under the usual keys or under `more` of them."""
     return read_file(path, name, most=MAX_BYTES, gold=(*GOLD, *more))
-
-
-class _row_errors:
-    """Says of which row something is lacking or of an unfit kind."""
-
-    def __init__(self, path: FilePath, where: str):
-        self.path, self.where = path, where
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, KeyError):
-            raise BadInput(f"{self.path.name}, {self.where}: the row has no {error}.") from None
-        if isinstance(error, (TypeError, ValueError, AttributeError)):
-            raise BadInput(f"{self.path.name}, {self.where}: the row is not of the form that is known ({shorten(error)}).") from None
-
-
-class _Titled:
-    """Documents by their titles; one text under a title is kept once, other texts under it are numbered."""
-
-    def __init__(self, source: str):
-        self.source = source
-        self.found: list[Document] = []
-        self._texts: dict[str, list[str]] = {}
-
-    def add(self, title: Any, text: Any) -> None:
-        title, text = _text(title), _text(text)
-        texts = self._texts.setdefault(title, [])
-        if text not in texts:
-            texts.append(text)
-            self.found.append(Document(title if len(texts) == 1 else f"{title} ({len(texts)})", text, title, self.source))
-
-
-def _text(value: Any) -> str:
-    """The value, which must be a text. Raises TypeError where it is none."""
-    if not isinstance(value, str):
-        raise TypeError(f"{shorten(repr(value), 40)} is no text")
-    return sound(value)
-
-
-def _document(path: FilePath, where: str, row: Mapping[str, Any]) -> Document:
-    with _row_errors(path, where):
-        title = row.get("title") or ""
-        return Document(str(row["_id"]), _text(row["text"]) or title, _text(title), path.name)
-    raise AssertionError("what is wrong was told")
-
-
-def _judged(file: FilePath, texts: Mapping[str, str]) -> QuestionFile:
-    """The questions of a file of judgements: query, document and score a line, below a header or not."""
-    gold: dict[str, list[str]] = {}
-    for number, line in lines(file, most=MAX_BYTES):
-        query, *rest = line.split("\t")
-        if len(rest) != 2:
-            raise BadInput(f"{file.name}, line {number}: expected query, document and score, separated by tabs; found “{shorten(line)}”.")
-        if number == 1 and not rest[1].lstrip("-").isdecimal():
-            continue
-        with _row_errors(file, f"line {number}"):
-            if float(rest[1]) > 0:
-                gold.setdefault(query, []).append(rest[0])
-    lacking = next((query for query in gold if query not in texts), None)
-    if lacking is not None:
-        raise BadInput(f"{file.name} judges the question “{shorten(lacking)}”, which no file of queries holds.")
-    return QuestionFile(tuple(Question(texts[query], query, gold=tuple(dict.fromkeys(found))) for query, found in gold.items()))
-
-
-def _one(folder: FilePath, name: str) -> FilePath:
-    """A file of a folder, plain or gzipped. Raises BadInput where neither is there."""
-    for file in (folder / name, folder / f"{name}.gz"):
-        if file.is_file():
-            return file
-    raise BadInput(f"The folder {folder.name} holds no {name}, plain or gzipped.")

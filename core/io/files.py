@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import zlib
@@ -14,7 +15,8 @@ from typing import BinaryIO, Protocol
 
 from core.errors import BadInput
 
-PACKED = (".gz", ".zst")
+PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "Zstandard"}
+PACKED = tuple(PACKINGS)
 LONGEST_LINE = 1 << 23  # bytes
 LOOK_EVERY, REPORT_EVERY = 1 << 14, 1 << 18  # bytes unpacked between two looks at their number, and two words of progress
 Tell = Callable[[float], None]
@@ -53,10 +55,11 @@ class OnDisk:
 
 
 class Unpacked:
-    """The bytes of a file after unpacking. Reading raises BadInput once more than `most` bytes have come out."""
+    """The bytes of a file after unpacking. Reading raises BadInput once more than `most` bytes have come out, or where a line has more than
+    `longest`."""
 
-    def __init__(self, name: str, raw: BinaryIO, size: int, packed: str, tell: Tell | None, most: int | None):
-        self.name, self.line = name, 0
+    def __init__(self, name: str, raw: BinaryIO, size: int, packed: str, tell: Tell | None, most: int | None, longest: int = LONGEST_LINE):
+        self.name, self.line, self.longest = name, 0, longest
         self._raw, self._size, self._tell, self._most = raw, size, tell, most
         self._stream = _unpacking(raw, packed)
         self._count = self._reported = 0
@@ -79,7 +82,7 @@ class Unpacked:
 
     def lines(self) -> Iterator[bytes]:
         """The remaining lines with their ends; `line` is the number of the newest, from 1."""
-        readline, longest, looked_at = self._stream.readline, LONGEST_LINE, 0
+        readline, longest, looked_at = self._stream.readline, self.longest, 0
         while data := readline(longest):
             self.line += 1
             if len(data) == longest:
@@ -102,8 +105,11 @@ class Unpacked:
 
 
 @contextmanager
-def opened(file: str | FilePath | Source, tell: Tell | None = None, most: int | None = None) -> Iterator[Unpacked]:
-    """A file's bytes, unpacked where its name ends in `.gz` or `.zst`. `tell` hears the share read, `most` bounds the bytes that come out.
+def opened(
+    file: str | FilePath | Source, tell: Tell | None = None, most: int | None = None, longest: int = LONGEST_LINE
+) -> Iterator[Unpacked]:
+    """A file's bytes, unpacked where its name ends in `.gz`, `.bz2` or `.zst`. `tell` hears the share read, `most` bounds the bytes that
+    come out, and `longest` those of a line.
 
     Raises BadInput where the file is missing, unreadable, damaged or larger than `most`.
     """
@@ -112,22 +118,23 @@ def opened(file: str | FilePath | Source, tell: Tell | None = None, most: int | 
     packed, source = suffix if suffix in PACKED else "", None
     try:
         with place.open() as raw:
-            source = Unpacked(place.name, raw, place.size, packed, tell, most)
+            source = Unpacked(place.name, raw, place.size, packed, tell, most, longest)
             yield source
     except FileNotFoundError as error:
         raise BadInput(f"There is no file {error.filename or place.name}.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+    except (EOFError, zlib.error, OSError) as error:
+        if isinstance(error, OSError) and (error.errno is not None or not packed):
+            raise BadInput(f"{place.name} cannot be read: {error.strerror or error}.") from None
         after = f", after line {source.line}" if source and source.line else ""
-        packing = "Zstandard" if packed == ".zst" else "gzip"
-        raise BadInput(f"{place.name}{after}: the {packing} file is damaged or cut short ({error}).") from None
-    except OSError as error:
-        raise BadInput(f"{place.name} cannot be read: {error.strerror or error}.") from None
+        raise BadInput(f"{place.name}{after}: the {PACKINGS[packed]} file is damaged or cut short ({error}).") from None
 
 
 def _unpacking(raw: BinaryIO, packed: str) -> BinaryIO:
     """The stream of a file's bytes, unpacked. Damage shows as EOFError."""
     if packed == ".gz":
         return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]  # all of a BinaryIO is there, which typeshed does not say
+    if packed == ".bz2":
+        return bz2.BZ2File(raw)  # type: ignore[return-value]  # as above
     if packed == ".zst":
         return io.BufferedReader(_Zstandard(raw), LOOK_EVERY * 8)
     return raw
@@ -166,10 +173,12 @@ class _Zstandard(io.RawIOBase):
         return size
 
 
-def lines(path: str | FilePath | Source, tell: Tell | None = None, most: int | None = None) -> Iterator[tuple[int, str]]:
+def lines(
+    path: str | FilePath | Source, tell: Tell | None = None, most: int | None = None, longest: int = LONGEST_LINE
+) -> Iterator[tuple[int, str]]:
     """The lines that are not blank with their numbers from 1, line ends removed. Raises BadInput as `opened` does, and for
     bytes that are not UTF-8."""
-    with opened(path, tell, most) as source:
+    with opened(path, tell, most, longest) as source:
         for data in source.lines():
             try:
                 text = data.decode("utf-8-sig" if source.line == 1 else "utf-8").rstrip("\r\n")

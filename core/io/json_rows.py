@@ -19,19 +19,24 @@ Row = tuple[str, dict[str, Any]]
 Numbered = tuple[int, str, dict[str, Any]]
 
 
-def json_rows(path: File, tell: Tell | None = None, most: int | None = None) -> Iterator[Row]:
+def json_rows(path: File, tell: Tell | None = None, most: int | None = None, longest: int = LONGEST_LINE) -> Iterator[Row]:
     """The objects of a JSON file, each with its place in the file: one object a line, one array of objects, or an object that
     holds such an array under one of `HOLDS_ROWS`, the first in the file. An object behind which another follows is a row, whatever it
     holds.
 
-    All are read as they go: one row at a time lies in memory, none longer than a line may be. Raises BadInput as `core.io.files.lines`
-    does, and naming the line for what is not JSON, no object, or longer.
+    All are read as they go: one row at a time lies in memory, none longer than a line may be, of `longest` bytes. Raises BadInput as
+    `core.io.files.lines` does, and naming the line for what is not JSON, no object, or longer.
     """
-    return ((where, row) for _, where, row in numbered_rows(path, tell, most))
+    return ((where, row) for _, where, row in numbered_rows(path, tell, most, longest=longest))
 
 
 def numbered_rows(
-    path: File, tell: Tell | None = None, most: int | None = None, holds: Sequence[str] = HOLDS_ROWS, single: bool = False
+    path: File,
+    tell: Tell | None = None,
+    most: int | None = None,
+    holds: Sequence[str] = HOLDS_ROWS,
+    single: bool = False,
+    longest: int = LONGEST_LINE,
 ) -> Iterator[Numbered]:
     """The objects of a JSON file as `json_rows` gives them, each with its number: its line where there is one object a line, else its place
     in the array, from 1. `holds` are the keys under which an object may hold the rows; where it holds none it is a row itself if `single`,
@@ -44,7 +49,7 @@ def numbered_rows(
             raise _without_rows(path)
         yield from _held(path, tell, most, holds) if form == HELD else _spread(path, tell, most)
     else:
-        for number, text in lines(path, tell, most):
+        for number, text in lines(path, tell, most, longest):
             yield number, f"line {number}", _object(path, f"line {number}", _parsed(path, number, text))
 
 

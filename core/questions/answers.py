@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-SHORT, PAIRS, ALIASES = "short_answers", "qa_pairs", "answer_aliases"
+from core.questions.values import listed
+
+SHORT, PAIRS = "short_answers", "qa_pairs"
+ALIASES = ("answer_aliases", "alt_ans")  # other names of a single answer: MuSiQue's, CRAG's
+ONE = ("gold_answer", "ground_truth", "reference_answer", "expected_answer")  # usual keys of an answer, beside `answer`
+ANY = ("possible_answers", "golden_answers")  # lists of names of one answer: PopQA's, FlashRAG's
+OBJECT = ("obj", "o_wiki_title", "o_aliases")  # names of the same in PopQA
 Known = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 
@@ -13,8 +19,8 @@ def known_answers(row: Mapping[str, Any], keys: Iterable[str], text: Callable[[A
     """The answers of a row by their first names, and the groups of names, which are empty where each answer has one name.
 
     `short_answers` is a list of groups, a group for each part of the answer (ALCE), or one group; ALCE's own files have it in each of
-    their `qa_pairs`. Else the answers are under the first of `keys` that is there, where a list in the list is a group; to a single
-    one come its `answer_aliases` (MuSiQue). `text` makes a text of what is under a key, or raises.
+    their `qa_pairs`. Else the answers are under the first of `keys` that is there, where a list in the list is a group (QAMPARI); to a
+    single one come those under `ALIASES`. A list under one of `ANY` is one group. `text` makes a text of what is under a key, or raises.
 
     >>> from core.questions.answers import known_answers
     >>> known_answers({"short_answers": [["Daei", "Ali Daei"], ["Bican"]]}, ("answers",), lambda value, key: value)
@@ -32,7 +38,7 @@ def known_answers(row: Mapping[str, Any], keys: Iterable[str], text: Callable[[A
 
 def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list[Any]]]:
     """The key under which the answers are, and the groups there, their names as they are in the file."""
-    pairs = [pair[SHORT] for pair in _listed(row.get(PAIRS)) if isinstance(pair, Mapping) and pair.get(SHORT)]
+    pairs = [pair[SHORT] for pair in listed(row.get(PAIRS)) if isinstance(pair, Mapping) and pair.get(SHORT)]
     if pairs:
         return SHORT, [_listed(group) for group in pairs]
     short = _listed(row.get(SHORT))
@@ -40,7 +46,9 @@ def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list
         return SHORT, short if all(isinstance(group, list) for group in short) else [short]
     key = next((key for key in keys if row.get(key) is not None), "")
     groups = [_listed(name) for name in _listed(row.get(key))]
-    return key, [groups[0] + _listed(row.get(ALIASES))] if len(groups) == 1 else groups
+    if not groups and (any_of := next((key for key in ANY if row.get(key)), "")):
+        return any_of, [[*listed(row.get(OBJECT[0])), *listed(row[any_of]), *(name for key in OBJECT[1:] for name in listed(row.get(key)))]]
+    return key, [[*groups[0], *(name for key in ALIASES for name in _listed(row.get(key)))]] if len(groups) == 1 else groups
 
 
 def _listed(value: Any) -> list[Any]:

@@ -24,6 +24,7 @@ class Collected:
         self.questions: list[Question] = []
         self.seen: set[str] = set()  # the keys or columns that were read
         self.there: dict[str, None] = {}  # those that hold something
+        self.unanswerable = 0  # questions that the file marks so, and that were left out
         self._ids: Counter[str] = Counter()
         self._names: dict[str, str] = {}
         self._bytes = 0
@@ -49,6 +50,11 @@ class Collected:
     def ignored(self) -> tuple[str, ...]:
         """The keys or columns that hold something and were not read, in the order in which they came."""
         return tuple(name for name in self.there if name not in self.seen)
+
+    def left_out(self) -> tuple[str, ...]:
+        """A sentence for each kind of question that was left out."""
+        what = "1 question that is" if self.unanswerable == 1 else f"{self.unanswerable:,} questions that are"
+        return (f"{self.file}: {what} marked as unanswerable left out.",) if self.unanswerable else ()
 
     def note(self, names: Iterable[str]) -> None:
         """Some keys or columns hold something; no more than `MOST_NAMES` of them are noted."""

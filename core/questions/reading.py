@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path as FilePath
@@ -12,20 +12,21 @@ from typing import Any
 
 from core.errors import BadInput, nearest, shorten
 from core.io.files import Tell, lines
-from core.io.json_rows import beginning, json_rows
+from core.io.row_files import file_rows, holds_rows, is_columnar
 from core.questions.collected import Collected
-from core.questions.rows import ROW_FORMATS, question_of_row
+from core.questions.rows import ROW_FORMATS, question_of_row, rows_within
 from core.questions.table import columns_of, is_table, table_questions
 from core.types import Question
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
-MAX_BYTES = 1 << 30  # bytes of text that a file of questions may hold
+MAX_BYTES = 1 << 36  # bytes of text that a file of questions may hold; RoG's and CRAG's bring graphs and pages along
+LONGEST_ROW = 1 << 25  # bytes of a row of JSON; CRAG's hold five pages
 END, LOOKED_AT, LOOKED_THROUGH = "<end>", 100, 1 << 20  # lines, and characters of them
 FREEBASE = "www.freebase.com/"
 
 CSV = "csv"
 GRAPH = "graph"  # the key of a graph of a row's own, which is read elsewhere
-GOLD = ("gold", "gold_titles")  # usual keys of the documents that an answer rests on
+ANSWERABLE = "answerable"  # the key by which a set marks questions that have no answer
 NAMED = 12  # keys that a sentence names
 
 FORMATS = {
@@ -39,14 +40,19 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class QuestionFile:
-    """The questions of a file, and the keys or columns of it that hold something and were not read."""
+    """The questions of a file, the keys or columns of it that hold something and were not read, and a sentence for each kind of thing that
+    was left out."""
 
     questions: tuple[Question, ...]
     file: str = ""
     ignored: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def note(self, name: str = "") -> str:
-        """A sentence on what was not read of the file, or of what bears this name; empty where all was."""
+        """What was left out and not read of the file, or of what bears this name, in sentences; empty where all was read."""
+        return " ".join(filter(None, (*self.left_out, self._ignored(name))))
+
+    def _ignored(self, name: str) -> str:
         shown = ", ".join(f"“{shorten(key, 40)}”" for key in self.ignored[:NAMED])
         more = f" and {len(self.ignored) - NAMED:,} more" if len(self.ignored) > NAMED else ""
         return f"Not read in {name or self.file}: {shown}{more}." if self.ignored else ""
@@ -68,7 +74,7 @@ def read_file(
     tell: Tell | None = None,
     gold: Sequence[str] = (),
 ) -> QuestionFile:
-    """The questions of a file, plain or gzipped.
+    """The questions of a file, plain or packed.
 
     `format` is one of `FORMATS`; `auto` looks at the first lines and rows, and takes what most of them are. `columns` names
     those of a table, or of lines of text without a header, in their order: `id,question,answers,-`. A question's id is what its row
@@ -93,29 +99,40 @@ def read_file(
     elif chosen == CSV:
         found = table_questions(path, collected, most, named, tell, bool(gold))
     else:
-        collected.seen |= {GRAPH, only}
+        collected.seen |= {GRAPH, ANSWERABLE, only}
         found = _row_questions(path, collected, chosen, only, most, tell, gold)
     for where, question in found:
         collected.add(where, question)
     if not collected.questions:
         raise BadInput(f"{path.name} holds no questions.")
-    return QuestionFile(tuple(collected.questions), path.name, collected.ignored())
+    return QuestionFile(tuple(collected.questions), path.name, collected.ignored(), collected.left_out())
 
 
 def _row_questions(
     path: FilePath, collected: Collected, format: str, only: str, most: int | None, tell: Tell | None, gold: Sequence[str]
 ) -> Iterator[tuple[str, Question]]:
-    """The questions of JSON rows; what the rows hold, and what was read of it, is noted."""
-    for where, row in json_rows(path, tell, most):
+    """The questions of rows; what the rows hold, and what was read of it, is noted."""
+    for where, row in file_rows(path, tell, most, (GRAPH,), LONGEST_ROW):
         if not only or row.get(only) is True:
-            collected.note(key for key, value in row.items() if value not in (None, "", [], {}))
-            yield where, question_of_row(path.name, where, row, format, gold, collected.seen)
+            yield from questions_in(row, path.name, where, collected, format, gold)
+
+
+def questions_in(
+    row: Mapping[str, Any], file: str, where: str, collected: Collected, format: str = "auto", gold: Sequence[str] = ()
+) -> Iterator[tuple[str, Question]]:
+    """The questions of a row with their place; what it holds, what was read of it, and what was left out is noted. Raises BadInput."""
+    for one in rows_within(row):
+        collected.note(key for key, value in one.items() if value not in (None, "", [], {}))
+        if one.get(ANSWERABLE) is False:
+            collected.unanswerable += 1
+        else:
+            yield where, question_of_row(file, where, one, format, gold, collected.seen)
 
 
 def rows_with_graphs(path: str | FilePath, most: int | None = MAX_BYTES, tell: Tell | None = None) -> int:
     """How many rows of a file of questions bring a graph along. Raises BadInput where it cannot be read."""
     path = FilePath(path)
-    return sum(bool(row.get("graph")) for _, row in json_rows(path, tell, most)) if _holds_rows(path, most) else 0
+    return sum(bool(row.get(GRAPH)) for _, row in file_rows(path, tell, most, longest=LONGEST_ROW)) if holds_rows(path, most) else 0
 
 
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
@@ -135,9 +152,11 @@ def bare_text(path: str | FilePath, format: str = "auto", columns: str = "") -> 
 def _chosen(path: FilePath, most: int | None, named: bool) -> str:
     """The format that a file's first lines tell: `auto` for JSON, whose rows are looked at one by one, `csv` for a table, by its header
     or where its columns are `named`, else the text that most of the lines are. Raises BadInput where they are none that is known."""
-    if _holds_rows(path, most):
+    if holds_rows(path, most):
         if named:
-            raise BadInput(f"Columns can be named in lines of text only; {path.name} holds JSON.")
+            raise BadInput(
+                f"Columns can be named in lines of text only; {path.name} holds {'named columns' if is_columnar(path) else 'JSON'}."
+            )
         return "auto"
     first = [line.split("\t") for line in _first_lines(path, most)]
     if named or (first and is_table(path.name, "\t".join(first[0]))):
@@ -151,11 +170,6 @@ def _chosen(path: FilePath, most: int | None, named: bool) -> str:
             "question,answers,entities, in a first row or by themselves."
         )
     return best if fitting[best] else "metaqa"
-
-
-def _holds_rows(path: FilePath, most: int | None) -> bool:
-    """Whether a file begins with a JSON object, or an array of them."""
-    return beginning(path, 2, most).startswith(("{", "[{", "[]"))
 
 
 def _first_lines(path: FilePath, most: int | None) -> Iterator[str]:

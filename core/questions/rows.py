@@ -8,11 +8,12 @@ from dataclasses import replace
 from string import ascii_uppercase
 from typing import Any
 
-from core.errors import BadInput, shorten
-from core.questions.answers import PAIRS, SHORT, known_answers
+from core.errors import BadInput
+from core.questions.answers import ANY, ONE, PAIRS, SHORT, known_answers
+from core.questions.gold import gold_of
+from core.questions.values import Row, Unfit, id_of, listed, objects, text, text_of, texts
 from core.types import Question
 
-Row = Mapping[str, Any]
 ROW_FORMATS = {
     "rows": "Rows: question, answer, q_entity (RoG), or question, answers or short_answers, entities (JSON)",
     "webqsp": "WebQSP: RawQuestion, Parses (JSON)",
@@ -21,19 +22,18 @@ ROW_FORMATS = {
     "simplequestions": "SimpleQuestions: question, answer, topic_entity, relation (JSON)",
     "webquestions": "WebQuestions: question or utterance, answers or targetValue, url (JSON)",
 }
-ANSWERS = ("answer", "answers", "a_entity", "targetValue", "Parses", SHORT, PAIRS)
+QUESTIONS = ("question", "query", "ambiguous_question", "claim", "input", "text")  # of `input` those of UltraDomain
+IDS = ("id", "_id", "qid", "sample_id", "question_id", "query_id", "question_unique_id", "interaction_id")
+NESTED = "questions"  # the key of several questions in one row, as QuALITY has them
+RIGHT = "gold_label"  # the number of the right option, from 1 (QuALITY)
+ANSWERS = ("answer", "answers", "a_entity", "targetValue", "Parses", SHORT, PAIRS, *ONE, *ANY)
 LIKE_ANSWERS = (
     *("answer", "answers", "label", "labels", "gold", "golds", "target", "targets", "output", "outputs", "solution"),
-    *("ground_truth", "gold_answer", "gold_answers", "answer_text", "reference", "references"),
+    *("ground_truths", "gold_answers", "gold_ans", "answer_text", "reference", "references"),
 )
 LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")  # of names such as `possible_answers`
-SUPPORTING = "is_supporting"
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 DESCRIPTIONS = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
-
-
-class Unfit(ValueError):
-    """A row that cannot be a question; the message says why."""
 
 
 class Noting(Mapping[str, Any]):
@@ -65,13 +65,26 @@ def question_of_row(
     chosen = format if format != "auto" else format_of_row(row)
     try:
         others = (key for key, value in row.items() if key not in gold and value is not None and not isinstance(value, bool))
-        if not any(key in row for key in ANSWERS) and (found := like_answers(others)):
+        if not any(key in row for key in (*ANSWERS, *_right(row))) and (found := like_answers(others)):
             raise Unfit(f"“{found}” seems to hold the answers; call it “answers”")
         noting = Noting(row, set() if seen is None else seen)
         question = READERS[chosen](noting)
-        return replace(question, gold=_texts(noting, *gold) or _supporting(noting)) if gold else question
+        return replace(question, gold=gold_of(noting, gold)) if gold else question
     except Unfit as error:
         raise BadInput(f"{file}, {where}: {error}.") from None
+
+
+def rows_within(row: Row) -> list[Row]:
+    """The questions of a row: itself, or those that it holds under `questions`, each with what it says of all of them.
+
+    >>> from core.questions.rows import rows_within
+    >>> rows_within({"article": "Once.", "questions": [{"question": "When?"}, {"question": "Who?"}]})
+    [{'article': 'Once.', 'question': 'When?'}, {'article': 'Once.', 'question': 'Who?'}]
+    """
+    within = row.get(NESTED)
+    if not isinstance(within, list) or not all(isinstance(one, Mapping) for one in within) or any(key in row for key in QUESTIONS):
+        return [row]
+    return [{**{key: value for key, value in row.items() if key != NESTED}, **one} for one in within]
 
 
 def format_of_row(row: Row) -> str:
@@ -111,48 +124,8 @@ def _last_word(name: str) -> str:
     return (WORDS.findall(name) or [""])[-1].casefold()
 
 
-def text_of(value: Any, key: str = "text") -> str:
-    """A text or number as text. Raises Unfit where it is neither, or cannot be written as UTF-8."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise Unfit(f"“{key}” should be a text, not “{shorten(str(value), 40)}”")
-    try:
-        str(value).encode("utf-8")
-    except UnicodeEncodeError:
-        raise Unfit(f"“{key}” holds half a letter (a lone surrogate)") from None
-    return str(value)
-
-
 def _first_key(value: Any, key: str) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping) and key in value[0]
-
-
-def _texts(row: Row, *keys: str) -> tuple[str, ...]:
-    """The texts under the first of `keys` that is there: a list of them, or one; none where no key is there."""
-    key = next((key for key in keys if row.get(key) is not None), None)
-    if key is None:
-        return ()
-    values = row[key] if isinstance(row[key], list) else [row[key]]
-    return tuple(text for value in values if (text := text_of(value, key)).strip())
-
-
-def _text(row: Row, *keys: str) -> str:
-    """The one text under the first of `keys` that is there. Raises Unfit where none is."""
-    for key in keys:
-        if row.get(key) is not None:
-            text = " ".join(text_of(row[key], key).split())
-            if text:
-                return text
-            raise Unfit(f"“{key}” is empty")
-    raise Unfit(f"the key “{keys[0]}” is missing")
-
-
-def _whole(row: Row, *keys: str) -> str:
-    """The text under the first of `keys` that is there, unchanged. Raises Unfit where none is."""
-    return next((text_of(row[key], key) for key in keys if row.get(key) is not None), "") or _text(row, *keys)
-
-
-def _id(row: Row, *keys: str) -> str:
-    return next((text_of(row[key], key).strip() for key in keys if row.get(key) is not None), "")
+    return isinstance(first := next(iter(listed(value)), None), Mapping) and key in first
 
 
 def _hops(row: Row) -> int | None:
@@ -168,48 +141,46 @@ def _topics(row: Row) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text_of(name, "topic_entity") if name else id for id, name in topics.items()))
 
 
-def _parts(row: Row, key: str) -> Iterable[Row]:
-    """The objects of the list under `key`, none where it is absent. Raises Unfit where it holds something else."""
-    parts = row[key] if row.get(key) is not None else []
-    if not isinstance(parts, list) or not all(isinstance(part, Mapping) for part in parts):
-        raise Unfit(f"“{key}” should be a list of objects")
-    return parts
-
-
 def _rows(row: Row) -> Question:
-    entities = _texts(row, "q_entity", "entities") or _topics(row)
-    keys = ("answers", "answer") if row.get("answers") else ("answer",)
-    answers, aliases = known_answers(row, keys, text_of)
-    answers, options = answers or _texts(row, "a_entity"), _texts(row, "options")
-    asked, id = with_options(_text(row, "question", "text"), options), _id(row, "id", "_id", "qid", "sample_id")
+    entities = texts(row, "q_entity", "entities", "subj") or _topics(row)
+    options = tuple(text_of(one, "options") for one in listed(row.get("options")))
+    keys = ("answers", "answer", *ONE) if row.get("answers") else ("answer", *ONE)
+    right = _right_option(row, options)
+    answers, aliases = (right, ()) if right else known_answers(row, keys, text_of)
+    answers = answers or texts(row, "a_entity")
+    asked = with_options(text(row, *QUESTIONS), options)
     more: dict[str, Any] = {"options": options, "aliases": aliases, "abstract": row.get("abstract") is True}
-    return Question(asked, id, tuple(dict.fromkeys(entities)), answers, _hops(row), **more)
+    return Question(asked, id_of(row, *IDS), tuple(dict.fromkeys(entities)), answers, _hops(row), **more)
 
 
-def _supporting(row: Row) -> tuple[str, ...]:
-    """The passages that support the answer, where a row brings its passages along: their titles, as HotpotQA has them in
-    `supporting_facts`; else title and text on lines of their own of those marked `is_supporting`, as MuSiQue has them."""
-    facts = row.get("supporting_facts")
-    if isinstance(facts, Mapping):
-        facts = [[title] for title in facts.get("title") or ()]
-    if isinstance(facts, list) and facts and all(isinstance(fact, list) and fact for fact in facts):
-        return tuple(dict.fromkeys(text_of(fact[0], "supporting_facts") for fact in facts))
-    marked = next((row[key] for key in ("paragraphs", "contexts") if _first_key(row.get(key), SUPPORTING)), ())
-    passages = [passage for passage in marked if isinstance(passage, Mapping) and passage.get(SUPPORTING) is True]
-    return tuple(f"{_text(passage, 'title')}\n{_whole(passage, 'paragraph_text', 'text')}" for passage in passages)
+def _right(row: Row) -> tuple[str, ...]:
+    """The key of the right option's number, where a row has options and such a number."""
+    return (RIGHT,) if row.get("options") and row.get(RIGHT) is not None else ()
+
+
+def _right_option(row: Row, options: Sequence[str]) -> tuple[str, ...]:
+    """The right one of the options where a row has its number: `gold_label` from 1 (QuALITY), `answer` from 0 (its rows on HuggingFace).
+    Raises Unfit for a number that is none of them."""
+    key = next((key for key in (RIGHT, "answer") if options and type(row.get(key)) is int), "")
+    if not key or str(row[key]) in options:
+        return ()
+    place = row[key] - (key == RIGHT)
+    if not 0 <= place < len(options):
+        raise Unfit(f"“{key}” is {row[key]}, and there are {len(options)} options")
+    return (options[place],)
 
 
 def _webqsp(row: Row) -> Question:
     """The official file: entities and answers of all parses; hops are those of the first parse's inferential chain."""
-    parses = list(_parts(row, "Parses"))
-    entities = [name for parse in parses for name in _texts(parse, "TopicEntityName", "TopicEntityMid")]
-    found = [answer for parse in parses for answer in _parts(parse, "Answers")]
+    parses = list(objects(row, "Parses"))
+    entities = [name for parse in parses for name in texts(parse, "TopicEntityName", "TopicEntityMid")]
+    found = [answer for parse in parses for answer in objects(parse, "Answers")]
     chain = parses[0].get("InferentialChain") if parses else None
     return Question(
-        _text(row, "RawQuestion", "ProcessedQuestion"),
-        _id(row, "QuestionId"),
+        text(row, "RawQuestion", "ProcessedQuestion"),
+        id_of(row, "QuestionId"),
         tuple(dict.fromkeys(entities)),
-        tuple(text for answer in found for text in _texts(answer, "EntityName", "AnswerArgument")),
+        tuple(text for answer in found for text in texts(answer, "EntityName", "AnswerArgument")),
         len(chain) if isinstance(chain, list) and chain else None,
     )
 
@@ -217,32 +188,32 @@ def _webqsp(row: Row) -> Question:
 def _cwq(row: Row) -> Question:
     """The official file (`answers`, each with its `answer`), or one with `answer` and `topic_entity` as Think-on-Graph has it."""
     if _first_key(row.get("answers"), "answer"):
-        answers = tuple(text for part in _parts(row, "answers") for text in _texts(part, "answer", "answer_id"))
+        answers = tuple(text for part in objects(row, "answers") for text in texts(part, "answer", "answer_id"))
     else:
-        answers = _texts(row, "answer", "answers")
-    return Question(_text(row, "question"), _id(row, "ID", "id"), _topics(row), answers)
+        answers = texts(row, "answer", "answers")
+    return Question(text(row, "question"), id_of(row, "ID", "id"), _topics(row), answers)
 
 
 def _grailqa(row: Row) -> Question:
     """Entities are the topic entities where told, else the entities of the query graph; answers are names, else ids or values."""
     query = row.get("graph_query")
-    nodes = _parts(query, "nodes") if isinstance(query, Mapping) else []
-    entities = [_text(node, "friendly_name", "id") for node in nodes if node.get("node_type") == "entity"]
-    answers = tuple(text for part in _parts(row, "answer") for text in _texts(part, "entity_name", "answer_argument"))
-    return Question(_text(row, "question"), _id(row, "qid", "id"), _topics(row) or tuple(dict.fromkeys(entities)), answers, _hops(row))
+    nodes = objects(query, "nodes") if isinstance(query, Mapping) else []
+    entities = [text(node, "friendly_name", "id") for node in nodes if node.get("node_type") == "entity"]
+    answers = tuple(text for part in objects(row, "answer") for text in texts(part, "entity_name", "answer_argument"))
+    return Question(text(row, "question"), id_of(row, "qid", "id"), _topics(row) or tuple(dict.fromkeys(entities)), answers, _hops(row))
 
 
 def _simplequestions(row: Row) -> Question:
-    return Question(_text(row, "question"), _id(row, "id", "qid"), _topics(row), _texts(row, "answer", "answers"), 1)
+    return Question(text(row, "question"), id_of(row, "id", "qid"), _topics(row), texts(row, "answer", "answers"), 1)
 
 
 def _webquestions(row: Row) -> Question:
     """`targetValue` holds `(list (description "A") (description B))`. The url's entity is no name, so the text is left to tell it."""
-    answers = _texts(row, "answers", "answer")
+    answers = texts(row, "answers", "answer")
     if not answers and row.get("targetValue") is not None:
         descriptions = DESCRIPTIONS.findall(text_of(row["targetValue"], "targetValue"))
         answers = tuple((quoted or bare).replace('\\"', '"').strip() for quoted, bare in descriptions)
-    return Question(_text(row, "question", "utterance"), _id(row, "id", "qid"), (), answers)
+    return Question(text(row, "question", "utterance"), id_of(row, "id", "qid"), (), answers)
 
 
 READERS: dict[str, Callable[[Row], Question]] = {

@@ -10,8 +10,11 @@ from pathlib import Path as FilePath
 
 from core.errors import BadInput, nearest, shorten
 from core.io.files import LONGEST_LINE, Tell, lines, size_text
+from core.questions.answers import ANY, ONE, known_answers
 from core.questions.collected import Collected
+from core.questions.gold import GOLD, gold_of
 from core.questions.rows import like_answers, with_options
+from core.questions.values import listed, text_of
 from core.types import Question
 
 EXAMPLE = (
@@ -25,13 +28,14 @@ GOLD_EXAMPLE = (
     '"In which towns, if any, do they live?",Turku|Malmö,may.pdf|june.pdf\n'
 )
 COLUMNS = {
-    "question": ("question", "questions", "text"),
-    "answers": ("answers", "answer"),
-    "entities": ("entities", "entity", "q_entity"),
+    "question": ("question", "questions", "query", "text"),
+    "answers": ("answers", "answer", *ONE),
+    "any of": ANY,
+    "entities": ("entities", "entity", "q_entity", "subj"),
     "hops": ("hops",),
     "id": ("id", "_id"),
     "options": ("options",),
-    "gold": ("gold", "gold_titles"),
+    "gold": GOLD,
 }
 SEPARATORS = ",;\t"  # a spreadsheet of some languages writes semicolons
 SEVERAL, LEFT_OUT = "|", "-"
@@ -76,7 +80,8 @@ def table_questions(
     """The questions of a CSV file with the row of each, the header being row 1, as a spreadsheet counts.
 
     Columns are found by name, in any order: `question`, and where they are there `answers`, `entities`, `options` and, if `gold`, the
-    documents that an answer rests on (several in a cell separated by “|”), `hops` and `id`; others are left out and noted in `collected`.
+    documents that an answer rests on (several in a cell separated by “|”, or as a list), `hops` and `id`; others are left out and noted
+    in `collected`.
     Where `columns` names them, as `columns_of` gives them, no header is needed; one is passed over. Raises BadInput, naming file and
     row, for what cannot be read so.
     """
@@ -111,12 +116,18 @@ def _question(file: str, where: str, row: dict[str, str]) -> Question:
         raise BadInput(f"{file}, {where}: the question is empty.")
     if hops and not (hops.isascii() and hops.isdecimal() and 0 < int(hops) < 100):
         raise BadInput(f"{file}, {where}: “hops” should be a whole number such as 2, not “{shorten(hops, 40)}”.")
-    entities, answers, gold, options = (_several(row.get(column, "")) for column in ("entities", "answers", "gold", "options"))
-    return Question(with_options(text, options), row.get("id", ""), entities, answers, int(hops) if hops else None, gold, options)
+    entities, named, options = (_several(row.get(column, "")) for column in ("entities", "answers", "options"))
+    answers, aliases = known_answers({"answers": list(named) or None, ANY[0]: list(_several(row.get("any of", "")))}, ("answers",), text_of)
+    gold = gold_of({"gold": list(_several(row.get("gold", "")))}, ("gold",))
+    id = row.get("id", "")
+    return Question(with_options(text, options), id, entities, answers, int(hops) if hops else None, gold, options, aliases)
 
 
 def _several(cell: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part for part in map(str.strip, cell.split(SEVERAL)) if part))
+    """The parts of a cell that is a list as JSON or Python writes it, or whose parts a bar separates."""
+    parts = listed(cell) if cell.startswith("[") else cell.split(SEVERAL)
+    texts = cell.split(SEVERAL) if parts == [cell] else map(str, parts)
+    return tuple(dict.fromkeys(part for part in map(str.strip, texts) if part))
 
 
 def _rows(path: FilePath, most: int | None, tell: Tell | None) -> Iterator[tuple[int, list[str]]]:

@@ -98,7 +98,7 @@ def test_each_file_of_judgements_is_a_set_with_the_documents_above_zero(beir):
     "file, text, sentence",
     [
         ("qrels/test.tsv", "q 1 1\n", "test.tsv, line 1: expected query, document and score"),
-        ("qrels/test.tsv", "q\t1\t1\nz\t1\t1\n", "judges the question “z”, which no file of queries holds"),
+        ("qrels/test.tsv", "z\t1\t1\nq\t9\t1\nq\t1\t0\n", "test.tsv judges no document of this folder above 0"),
         ("qrels/test.tsv", "q\t1\tmuch\nq\t1\tmore\n", "test.tsv, line 2: the row is not of the form"),
         ("queries.jsonl", '{"text": "Which?"}\n', "queries.jsonl, line 1: the row has no '_id'"),
     ],
@@ -110,14 +110,18 @@ def test_a_folder_that_is_not_of_that_form_says_where(beir, file, text, sentence
 
 
 def test_a_folder_that_lacks_a_file_says_which(tmp_path):
-    with pytest.raises(BadInput, match="holds no corpus.jsonl, plain or gzipped"):
+    with pytest.raises(BadInput, match="holds no corpus.jsonl, plain or packed"):
         read("beir", tmp_path, {})
 
 
 @pytest.mark.parametrize(
     "format, row, sentence",
     [
-        ("hotpotqa", {"question": "Q?", "answer": "x"}, "c.jsonl, line 1: the row has no 'context'"),
+        (
+            "hotpotqa",
+            {"question": "Q?", "answer": "x"},
+            "c.jsonl: no row brings passages. Looked for context, .*; the rows have question, answer",
+        ),
         ("hotpotqa", {"context": [["A"]], "supporting_facts": []}, "c.jsonl, line 1: the row is not of the form"),
         ("passages", {"title": "A"}, "the row has no 'text'"),
         ("passages", {"title": "A", "text": None}, "None is no text"),

@@ -213,7 +213,7 @@ def test_a_format_is_told_by_most_lines(tmp_path):
         read_questions(write(tmp_path, "a\tb\n" + PATH + PATH, "q.txt"))
 
 
-LIKE_ANSWERS = ["label", "Gold", "target", "ground_truth", "Answers", "possible_answers", "correctAnswer", "short answers", "gold_label"]
+LIKE_ANSWERS = ["label", "Gold", "target", "ground_truths", "Answers", "final_answer", "correctAnswer", "short answers", "gold_label"]
 OTHERS = [{"has_answer": True}, {"possible_answers": None}, {"answer_type": "text"}, {"answers_seen_by": 3}]
 
 

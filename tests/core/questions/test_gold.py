@@ -102,7 +102,7 @@ def test_supporting_paragraphs_are_gold_by_title_and_text(tmp_path):
     (question,) = brought.corpus.questions("musique")
     assert (question.answers, question.aliases) == (("Scania",), (("Scania", "Skåne"),))
     assert question.gold[0] == "Lund (2)" and question.gold[1] not in brought.corpus
-    assert brought.notes[0] == "Not read in musique.json: “answerable”." and "does not have: “Oslo" in brought.notes[1]
+    assert len(brought.notes) == 1 and "does not have: “Oslo" in brought.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_columns_are_of_tables_alone(tmp_path):
         read_questions(write(tmp_path, "who\tB\n", "q.tsv"), format="metaqa", columns="question,answers")
 
 
-@pytest.mark.parametrize("name", ["label", "Gold", "possible_answers"])
+@pytest.mark.parametrize("name", ["label", "Gold", "correct_answers"])
 def test_a_table_whose_answers_are_called_otherwise_is_refused(tmp_path, name):
     with pytest.raises(BadInput, match=f"row 1: the column “{name}” seems to hold the answers; call it “answers”"):
         read_questions(write(tmp_path, f"question,{name}\nwho,B\n"))

@@ -1,0 +1,124 @@
+"""Folders in the form of BEIR: documents, queries and judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+from core.corpus.document import Document
+from core.corpus.titled import MAX_BYTES, RowErrors, text_in
+from core.errors import BadInput, shorten
+from core.io.files import PACKED, Tell, lines
+from core.io.row_files import COLUMNAR, file_rows
+from core.questions import QuestionFile
+from core.types import Question
+
+Sets = Mapping[str, FilePath | None]
+ROWS = (".jsonl", *(f".jsonl{packed}" for packed in PACKED), *COLUMNAR)
+JUDGED = (*ROWS, ".tsv", ".txt", ".qrels", ".trec", *(f".tsv{packed}" for packed in PACKED))
+COLUMNS = (("query-id", "query_id", "qid"), ("corpus-id", "corpus_id", "docid", "doc_id"), ("score", "relevance", "rel"))
+
+
+def beir(path: FilePath, sets: Sets, tell: Tell | None = None) -> tuple[list[Document], dict[str, QuestionFile]]:
+    """The documents and question sets of a folder in the form of BEIR (Thakur et al., NeurIPS 2021; github.com/beir-cellar/beir,
+    `GenericDataLoader`): `corpus.jsonl`, `queries*.jsonl` and `qrels/NAME.tsv`, plain or packed; the same as Parquet, as the sets of
+    HuggingFace have them (`corpus/*.parquet`, `queries/*.parquet`), or with judgements as rows (MTEB) or in TREC's four columns.
+
+    A document without a text has its title for one. The questions of the set NAME are those judged there; their gold are the documents
+    with a score above 0. Judgements of a query or a document that the folder does not have are left out and counted. A set may name its
+    file of judgements; with no sets given, each file of judgements is one.
+    """
+    documents = [_document(file, where, row) for file in _found(path, "corpus") for where, row in file_rows(file, tell, MAX_BYTES)]
+    texts: dict[str, str] = {}
+    for file in _found(path, "queries"):
+        for where, row in file_rows(file, most=MAX_BYTES):
+            with RowErrors(file, where):
+                id, text = str(row["_id"]), row["text"]
+                if texts.setdefault(id, text) != text:
+                    raise BadInput(f"{file.name}, {where}: there is another query with the id “{id}”; each needs one of its own.")
+    judged = {name: file or _judgements(path, name) for name, file in sets.items()}
+    judged = judged or {file.name.split(".")[0]: file for file in sorted((path / "qrels").glob("*")) if _ends(file, JUDGED)}
+    known = {document.id for document in documents}
+    return documents, {name: _judged(file, texts, known) for name, file in judged.items()}
+
+
+def is_beir(path: FilePath) -> bool:
+    """Whether a folder has the documents and queries of BEIR's form."""
+    return path.is_dir() and all(any(_files(path, name)) for name in ("corpus", "queries"))
+
+
+def _files(folder: FilePath, name: str) -> Iterator[FilePath]:
+    """The files of rows whose name begins so, in the folder or in one of that name."""
+    yield from (file for file in sorted(folder.glob(f"{name}*")) if file.is_file() and _ends(file, ROWS))
+    yield from (file for file in sorted((folder / name).glob("*")) if file.is_file() and _ends(file, ROWS))
+
+
+def _found(folder: FilePath, name: str) -> list[FilePath]:
+    files = list(_files(folder, name))
+    if not files:
+        raise BadInput(f"The folder {folder.name} holds no {name}.jsonl, plain or packed, and none as Parquet.")
+    return files
+
+
+def _judgements(folder: FilePath, name: str) -> FilePath:
+    file = next((file for file in sorted((folder / "qrels").glob(f"{name}.*")) if _ends(file, JUDGED)), None)
+    if file is None:
+        raise BadInput(f"The folder {folder.name} holds no qrels/{name}.tsv, plain or packed.")
+    return file
+
+
+def _ends(file: FilePath, suffixes: tuple[str, ...]) -> bool:
+    return file.name.lower().endswith(suffixes)
+
+
+def _document(file: FilePath, where: str, row: Mapping[str, Any]) -> Document:
+    with RowErrors(file, where):
+        title = row.get("title") or ""
+        return Document(str(row["_id"]), text_in(row["text"]) or title, text_in(title), file.name)
+    raise AssertionError("errors were raised")
+
+
+def _judged(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> QuestionFile:
+    """The questions of a file of judgements, and how many judgements were left out."""
+    gold: dict[str, list[str]] = {}
+    strange: dict[str, list[str]] = {"query": [], "document": []}
+    for query, document, score in _scores(file):
+        if score > 0 and query not in texts:
+            strange["query"].append(query)
+        elif score > 0 and document not in documents:
+            strange["document"].append(document)
+        elif score > 0:
+            gold.setdefault(query, []).append(document)
+    asked = tuple(Question(texts[query], query, gold=tuple(dict.fromkeys(found))) for query, found in gold.items())
+    left_out = tuple(_without(file, what, ids) for what, ids in strange.items() if ids)
+    if not asked:
+        raise BadInput(" ".join([f"{file.name} judges no document of this folder above 0.", *left_out]))
+    return QuestionFile(asked, file.name, left_out=left_out)
+
+
+def _without(file: FilePath, what: str, ids: list[str]) -> str:
+    several = f"{len(ids):,} judgements" if len(ids) > 1 else "1 judgement"
+    return f"{file.name}: {several} of a {what} that the folder does not have left out, such as “{shorten(ids[0], 40)}”."
+
+
+def _scores(file: FilePath) -> Iterator[tuple[str, str, float]]:
+    """The judgements of a file: query, document and score, below a header or not, in TREC's four columns, or as rows."""
+    if _ends(file, ROWS):
+        for where, row in file_rows(file, most=MAX_BYTES):
+            with RowErrors(file, where):
+                query, document, score = (next((row[key] for key in keys if key in row), None) for keys in COLUMNS)
+                if query is None or document is None:
+                    raise KeyError("query-id, corpus-id")
+                yield str(query), str(document), float(1 if score is None else score)
+        return
+    for number, line in lines(file, most=MAX_BYTES):
+        parts = line.split("\t")
+        if len(parts) != 3 and len(line.split()) == 4:
+            parts = [part for place, part in enumerate(line.split()) if place != 1]
+        if len(parts) != 3:
+            raise BadInput(f"{file.name}, line {number}: expected query, document and score, separated by tabs; found “{shorten(line)}”.")
+        if number == 1 and not parts[2].strip().lstrip("-").isdecimal():
+            continue
+        with RowErrors(file, f"line {number}"):
+            yield parts[0], parts[1], float(parts[2])

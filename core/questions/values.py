@@ -1,0 +1,92 @@
+"""Values in rows of question sets: texts, lists of them, and lists of objects, as JSON and as columns write them."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from core.errors import shorten
+
+Row = Mapping[str, Any]
+
+
+class Unfit(ValueError):
+    """A row that cannot be a question; the message says why."""
+
+
+def text_of(value: Any, key: str = "text") -> str:
+    """A text or number as text. Raises Unfit where it is neither, or cannot be written as UTF-8."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise Unfit(f"“{key}” should be a text, not “{shorten(str(value), 40)}”")
+    try:
+        str(value).encode("utf-8")
+    except UnicodeEncodeError:
+        raise Unfit(f"“{key}” holds half a letter (a lone surrogate)") from None
+    return str(value)
+
+
+def texts(row: Row, *keys: str) -> tuple[str, ...]:
+    """The texts under the first of `keys` that is there: a list of them, or one; none where no key is there."""
+    key = next((key for key in keys if row.get(key) is not None), None)
+    if key is None:
+        return ()
+    values = row[key] if isinstance(row[key], list) else [row[key]]
+    return tuple(text for value in values if (text := text_of(value, key)).strip())
+
+
+def text(row: Row, *keys: str) -> str:
+    """The one text under the first of `keys` that is there, on one line. Raises Unfit where none is."""
+    for key in keys:
+        if row.get(key) is not None:
+            found = " ".join(text_of(row[key], key).split())
+            if found:
+                return found
+            raise Unfit(f"“{key}” is empty")
+    raise Unfit(f"the key “{keys[0]}” is missing")
+
+
+def id_of(row: Row, *keys: str) -> str:
+    """The id under the first of `keys` that is there; empty where none is."""
+    return next((text_of(row[key], key).strip() for key in keys if row.get(key) is not None), "")
+
+
+def listed(value: Any) -> list[Any]:
+    """A value as a list: a list as it is, an absent one as none, and any other as one.
+
+    Columns of HuggingFace write a list of objects as an object of lists, of one length: it becomes the list of objects again. A text that
+    is a list or object of JSON or Python, as tables write them, is taken for what it says.
+
+    >>> from core.questions.values import listed
+    >>> listed({"title": ["Ann", "Bo"], "sent_id": [0, 1]})
+    [{'title': 'Ann', 'sent_id': 0}, {'title': 'Bo', 'sent_id': 1}]
+    >>> listed('["actor", "singer"]'), listed("actor"), listed(None)
+    (['actor', 'singer'], ['actor'], [])
+    """
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+        value = _parsed(value)
+    if isinstance(value, Mapping):
+        lists = list(value.values())
+        if lists and all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
+            return [dict(zip(value, one)) for one in zip(*lists)]
+        return [value]
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def objects(row: Row, key: str) -> list[Row]:
+    """The objects of the list under `key`, none where it is absent. Raises Unfit where it holds something else."""
+    parts = listed(row.get(key))
+    if not all(isinstance(part, Mapping) for part in parts) or parts == [{}]:
+        raise Unfit(f"“{key}” should be a list of objects")
+    return parts
+
+
+def _parsed(text: str) -> Any:
+    """What a text says as JSON, else as a literal of Python, as pandas writes lists into tables; the text where it is neither."""
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            return parse(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return text
