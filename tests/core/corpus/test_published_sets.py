@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from core.corpus import bring, bring_questions
+from core.corpus import bring
 from core.types import Question
 
 FORMS = ("json", "jsonl", "jsonl.gz", "jsonl.bz2", "jsonl.zst", "parquet", "arrow")
