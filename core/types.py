@@ -369,6 +369,7 @@ class State:
     reader: tuple[int, ...] | None = None  # node ids that the graph reader answers
     prompt: Prompt | None = None
     answer: str | None = None
+    own_answer: bool = False  # whether the answer came along with what was retrieved, from a program or a file of the user's
     trace: tuple[Step, ...] = ()
 
     @property

@@ -227,7 +227,7 @@ def _write(files: dict[Path, Callable], summary) -> None:
 
 def _print(summary, more: list[str]) -> None:
     names = list(dict.fromkeys([*summary.defaults.table, *more]))
-    spec, table, sentences = summary.run.spec, summary.table(names), [*summary.faults(), *summary.shallow(names)]
+    spec, table, sentences = summary.run.spec, summary.table(names), [*summary.faults(), *summary.shallow(names), *summary.brought()]
     print(f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}")
     if so_far := summary.so_far():
         print(f"Figures of what is done so far; {so_far}.")

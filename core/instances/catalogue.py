@@ -19,8 +19,9 @@ from core.io.locks import changing
 from core.lines import check_row
 from core.operators.base import Line
 from core.operators.generate import Answer
-from core.operators.retrieve.external import OwnRetriever
+from core.operators.retrieve.external import OwnDocuments, OwnRetriever
 from core.operators.text import parse_line
+from core.operators.texts.answer.own import OwnAnswer
 from core.operators.texts.built import BuiltGraph
 from core.retrievers import declared
 from core.sharing import check_may_change, forget_owner, made
@@ -75,8 +76,8 @@ class Instance:
 
     @property
     def documents(self) -> bool:
-        """Whether it stands on a graph made of documents, rather than on one of triples."""
-        return any(operator.stage == "graph" for operator in self.line)
+        """Whether it is asked of documents or of a graph made of them, rather than of one of triples."""
+        return any(operator.stage == "graph" or operator.on_documents for operator in self.line)
 
     @property
     def number(self) -> str:
@@ -136,18 +137,18 @@ def _own_read(file: Path, changed: int, size: int) -> tuple[dict[str, Instance],
 
 
 def _retrievers() -> dict[str, Instance]:
-    """An instance for each retriever that the person declared: its paths, read by the language model as those of the papers are."""
-    return {
-        f"{RETRIEVER}{name}": Instance(
-            f"{RETRIEVER}{name}",
-            one.title,
-            Line((OwnRetriever(name, one.keep), Answer())),
-            paper="Your own, declared in retrievers.toml",
-            group=RETRIEVERS,
-            notes=one.notes,
-        )
-        for name, one in declared.declared().items()
-    }
+    """For each retriever that the person declared an instance on triples, its paths read by the language model as those of the papers are,
+    and one on documents; or one of both, where it is asked of that kind of source alone."""
+    found = {}
+    for name, one in declared.declared().items():
+        lines = {
+            "graph": (f"{RETRIEVER}{name}", Line((OwnRetriever(name, one.keep), Answer()))),
+            "corpus": (f"{RETRIEVER}{name}{ON_DOCUMENTS}", Line((OwnDocuments(name, one.keep_documents), OwnAnswer()))),
+        }
+        paper = "Your own, declared in retrievers.toml"
+        for id, line in (lines[kind] for kind in one.sources):
+            found[id] = Instance(id, one.title, line, paper=paper, group=RETRIEVERS, notes=one.notes)
+    return found
 
 
 def _beside(rows: Mapping[str, Instance]) -> dict[str, Instance]:
@@ -186,6 +187,8 @@ def find(spec: str, known: Mapping[str, Instance] | None = None, near: Collectio
     known = catalogue() if known is None else known
     if spec in known:
         return known[spec]
+    if spec.startswith(RETRIEVER) and f"{spec}{ON_DOCUMENTS}" in known:
+        return known[f"{spec}{ON_DOCUMENTS}"]
     if "(" not in spec:
         if spec in _own()[1]:
             raise BadParameter(_own()[1][spec])

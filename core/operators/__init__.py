@@ -19,7 +19,7 @@ from core.operators.refine import RandomSelect, Rank
 from core.operators.retrieve.beam import BeamSearch
 from core.operators.retrieve.cases import CaseMemory, PredictHops
 from core.operators.retrieve.chains import ChainRanking
-from core.operators.retrieve.external import OwnRetriever
+from core.operators.retrieve.external import OwnDocuments, OwnRetriever
 from core.operators.retrieve.meeting import ChainIntersection
 from core.operators.retrieve.paths import ShortestPaths, SimplePaths
 from core.operators.retrieve.plans import RelationPlans
@@ -34,6 +34,7 @@ from core.operators.rewrite import RewritePaths
 from core.operators.texts.answer.excerpt import NearestSentence
 from core.operators.texts.answer.generate import AnswerFromTables
 from core.operators.texts.answer.graph_tables import SubgraphTables
+from core.operators.texts.answer.own import OwnAnswer
 from core.operators.texts.answer.passages import AnswerFromPassages
 from core.operators.texts.answer.points import AnswerFromPoints, Points
 from core.operators.texts.answer.reasoning import AnswerFromEvidence
@@ -88,6 +89,7 @@ OPERATORS = {
         NearestTriples,
         ScoredTriples,
         OwnRetriever,
+        OwnDocuments,
         LinkNames,
         VectorNodes,
         VectorRelations,
@@ -141,6 +143,7 @@ OPERATORS = {
         NearestSentence,
         Answer,
         AnswerFromTables,
+        OwnAnswer,
         AnswerFromPassages,
         AnswerFromEvidence,
         AnswerFromPoints,

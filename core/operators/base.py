@@ -107,6 +107,7 @@ class Operator(Declared):
     writes: ClassVar[tuple[str, ...]] = ()
     wanders: ClassVar[bool] = False  # whether its paths are led to no end, so that an answer may lie anywhere on them
     without_model: ClassVar[bool] = False  # whether it does something else where no language model is to be asked
+    on_documents: ClassVar[bool] = False  # whether it is asked of the documents of a corpus without naming a graph of them
     remembered: ClassVar[bool] = True  # whether what came of it may be taken from an earlier run of the same question
 
     def __call__(self, state: State, ctx: Context) -> State:

@@ -15,10 +15,11 @@ from urllib.parse import urlsplit
 from core.errors import BadParameter, nearest, shorten
 from core.io.home import home
 
-KEYS = ("title", "url", "python", "folder", "timeout", "keep", "version", "headers", "notes")
-TEXTS = ("title", "url", "python", "folder", "notes")
+KEYS = ("title", "url", "python", "folder", "source", "timeout", "keep", "version", "headers", "notes")
+TEXTS = ("title", "url", "python", "folder", "source", "notes")
+SOURCES = ("graph", "corpus")  # what a retriever may be asked of; both where a row does not say
 TIMEOUT, LONGEST_WAIT = 30.0, 600.0  # seconds
-KEEP, MAX_PATHS = 32, 1000  # paths
+KEEP, KEEP_DOCUMENTS, MAX_PATHS = 32, 10, 1000  # paths, documents, and the most of either
 OURS = ("host", "content-length", "content-type", "transfer-encoding", "connection", "accept-encoding")  # headers that are not a person's
 _NAME = re.compile(r"[A-Za-z0-9][\w.\-]{0,39}", re.ASCII)
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -30,7 +31,8 @@ class Retriever:
     """One declared retriever: an address that is asked (`url`), or a function that is called (`python`, as `module:function`).
 
     `headers` are pairs of a header and the environment variable that holds its value. `version` is the person's own mark of what the
-    retriever is by now.
+    retriever is by now. `sources` are the kinds of source that it is asked of; `keep` is the most paths, `keep_documents` the most
+    documents.
     """
 
     name: str
@@ -40,9 +42,11 @@ class Retriever:
     folder: Path = Path()
     timeout: float = TIMEOUT
     keep: int = KEEP
+    keep_documents: int = KEEP_DOCUMENTS
     version: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     notes: str = ""
+    sources: tuple[str, ...] = SOURCES
 
     @property
     def file(self) -> Path | None:
@@ -123,6 +127,8 @@ def _retriever(name: str, row: Any, where: str) -> Retriever:
             raise BadParameter(f"{where}: “{key}” must be a text, not {row[key]!r}.")
     if ("url" in row) == ("python" in row):
         raise BadParameter(f"{where}: give either “url” or “python”.")
+    if row.get("source", "graph") not in SOURCES:
+        raise BadParameter(f"{where}: “source” is graph or corpus, not “{shorten(row['source'], 40)}”; leave it out for both.")
     if "url" in row:
         _check_address(row["url"], where)
     elif not _FUNCTION.fullmatch(row["python"]):
@@ -133,11 +139,13 @@ def _retriever(name: str, row: Any, where: str) -> Retriever:
         row.get("url", ""),
         row.get("python", ""),
         home() / Path(row.get("folder", "")).expanduser(),
-        float(_number(row, "timeout", TIMEOUT, 0.1, LONGEST_WAIT, where)),
-        _number(row, "keep", KEEP, 1, MAX_PATHS, where, whole=True),
-        str(row.get("version", "")),
-        _headers(row.get("headers", {}), where),
-        " ".join(row.get("notes", "").split()),
+        timeout=float(_number(row, "timeout", TIMEOUT, 0.1, LONGEST_WAIT, where)),
+        keep=_number(row, "keep", KEEP, 1, MAX_PATHS, where, whole=True),
+        keep_documents=_number(row, "keep", KEEP_DOCUMENTS, 1, MAX_PATHS, where, whole=True),
+        version=str(row.get("version", "")),
+        headers=_headers(row.get("headers", {}), where),
+        notes=" ".join(row.get("notes", "").split()),
+        sources=(row["source"],) if "source" in row else SOURCES,
     )
 
 

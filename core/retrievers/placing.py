@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import shorten
 from core.graph.algorithms.expansion import joins
 from core.graph.algorithms.neighbourhood import induced
 from core.graph.names.lookup import names
-from core.retrievers.reply import RetrieverReply, TextPath
+from core.retrievers.reply import RetrieverReply, TextPath, examples
 from core.types import Path
 
 REACH = 4  # steps from an entity of the question within which a hit is joined to it
 SAME_NAMED = 16  # beginnings of a path that are followed where several nodes share a name
-EXAMPLES = 3  # names that a note gives as examples
 
 
 @dataclass
@@ -55,7 +53,7 @@ def _ids(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple
     known = names(graph)
     ids = {name: known.exact(name) for name in dict.fromkeys(named)}
     if absent := [name for name, nodes in ids.items() if not nodes]:
-        notes.append(f"{len(absent):,} of {len(ids):,} names are not in the graph: {_examples(absent)}.")
+        notes.append(f"{len(absent):,} of {len(ids):,} names are not in the graph: {examples(absent)}.")
     return ids
 
 
@@ -80,7 +78,7 @@ def _walks(graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], c
     if strangers:
         notes.append(f"{_paths(strangers, len(paths))} left out: a name of theirs is not in the graph.")
     if missing:
-        notes.append(f"{_paths(missing.total(), len(paths))} left out: the graph has no such triple, as {_examples(missing)}.")
+        notes.append(f"{_paths(missing.total(), len(paths))} left out: the graph has no such triple, as {examples(missing)}.")
     return found
 
 
@@ -140,8 +138,3 @@ def _joined(graph: Any, seeds, wanted, scores, notes: list[str], check: Callable
 
 def _paths(count: int, of: int) -> str:
     return f"{count:,} of {of:,} path{'s' * (of != 1)} {'was' if count == 1 else 'were'}"
-
-
-def _examples(texts: Iterable[str]) -> str:
-    texts = list(texts)
-    return ", ".join(f"“{shorten(text, 60)}”" for text in texts[:EXAMPLES]) + (" and others" if len(texts) > EXAMPLES else "")

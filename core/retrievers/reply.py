@@ -1,4 +1,4 @@
-"""A retriever's reply checked, and its names found in the graph: paths, hits and answers as ids, with notes on what was left out."""
+"""A retriever's reply checked for its form: paths, hits and answers in names, or documents, with notes on what was left out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from typing import Any
 from core.errors import nearest, shorten
 
 KEYS, PATH_KEYS = ("paths", "nodes", "answers"), ("nodes", "relations", "forward", "score")
+DOCUMENT_KEYS, DOCUMENT_PARTS = ("documents", "chunks", "answer", "prompt"), ("id", "title", "text", "score")
 MOST_PATHS, MOST_NAMES, MOST_STEPS, LONGEST_NAME = 10_000, 10_000, 16, 2_000
+EXAMPLES = 3  # names that a note gives
+MOST_DOCUMENTS, LONGEST_TEXT = 10_000, 1_000_000  # characters of a text
+ON_TRIPLES = "it has documents, and of a graph of triples paths, nodes or answers are asked for; ask it of a corpus"
+ON_DOCUMENTS = "it has paths or nodes of a graph, and documents are asked for (“documents” or “chunks”); ask it of a graph of triples"
 
 
 class UnfitReply(ValueError):
@@ -37,10 +42,38 @@ class RetrieverReply:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class GivenDocument:
+    """A document, or a piece of one, as a retriever names it: by an id, a title, or its text. `named` is a bare text that may be each."""
+
+    id: str = ""
+    title: str = ""
+    text: str = ""
+    score: float | None = None
+    named: str = ""
+
+    @property
+    def label(self) -> str:
+        """What a note calls it."""
+        return self.id or self.title or self.named or self.text
+
+
+@dataclass(frozen=True)
+class DocumentsReply:
+    """Documents best first, the retriever's answer, the prompt that it was made from (both None where there is none), and notes."""
+
+    documents: tuple[GivenDocument, ...] = ()
+    answer: str | None = None
+    prompt: str | None = None
+    notes: tuple[str, ...] = ()
+
+
 def checked(data: Any) -> RetrieverReply:
     """The reply of that data. Raises UnfitReply, naming the part that is wrong."""
     if not isinstance(data, Mapping):
         raise UnfitReply("it should be an object with “paths”, “nodes” or “answers”")
+    if any(data.get(key) for key in DOCUMENT_KEYS[:2]) and not any(data.get(key) for key in KEYS):
+        raise UnfitReply(ON_TRIPLES)
     notes = [_unknown("reply", key, KEYS) for key in data if key not in KEYS]
     paths = [_path(one, f"path {i}", notes) for i, one in enumerate(_list(data, "paths", MOST_PATHS), 1)]
     hits = [_hit(one, f"node {i}") for i, one in enumerate(_list(data, "nodes", MOST_NAMES), 1)]
@@ -52,6 +85,62 @@ def checked(data: Any) -> RetrieverReply:
         tuple(dict.fromkeys(answers)),
         tuple(dict.fromkeys(notes)),
     )
+
+
+def checked_documents(data: Any) -> DocumentsReply:
+    """The documents of a reply to a question about a corpus. Raises UnfitReply, naming the part that is wrong.
+
+    >>> from core.retrievers.reply import checked_documents
+    >>> [one.id for one in checked_documents({"documents": [{"id": "a", "score": 1}, {"id": "b", "score": 2}]}).documents]
+    ['b', 'a']
+    """
+    if not isinstance(data, Mapping):
+        raise UnfitReply("it should be an object with “documents” or “chunks”")
+    if not any(data.get(key) is not None for key in DOCUMENT_KEYS) and any(data.get(key) for key in KEYS):
+        raise UnfitReply(ON_DOCUMENTS)
+    notes = [_unknown("reply", key, DOCUMENT_KEYS) for key in data if key not in DOCUMENT_KEYS]
+    given = [
+        _document(one, f"entry {i} of “{key}”", notes)
+        for key in DOCUMENT_KEYS[:2]
+        for i, one in enumerate(_list(data, key, MOST_DOCUMENTS), 1)
+    ]
+    ordered = _best_first(given, [one.score for one in given], "documents", notes)
+    answer, prompt = (_text(data, key, "the reply") for key in ("answer", "prompt"))
+    return DocumentsReply(tuple(ordered), answer, prompt, tuple(dict.fromkeys(notes)))
+
+
+def _document(data: Any, where: str, notes: list[str]) -> GivenDocument:
+    if isinstance(data, str):
+        data, key = {"text": data}, "named"
+    elif isinstance(data, Mapping):
+        key = "text"
+        notes += [_unknown("document", one, DOCUMENT_PARTS) for one in data if one not in DOCUMENT_PARTS]
+    else:
+        raise UnfitReply(f"{where} should be an object with “id”, “title” or “text”, not {shorten(repr(data), 60)}")
+    parts = {one: (_text(data, one, where) or "").strip() for one in DOCUMENT_PARTS[:3]}
+    if not any(parts.values()):
+        raise UnfitReply(f"{where} has no “id”, “title” or “text”")
+    return GivenDocument(parts["id"], parts["title"], score=_score(data.get("score"), where), **{key: parts["text"]})
+
+
+def _text(data: Mapping, key: str, where: str) -> str | None:
+    """The text under a key, or a number as text; None where there is none."""
+    value = data.get(key)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if value is None:
+        return None
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+        raise UnfitReply(f"“{key}” of {where} should be a text, not {shorten(repr(value), 60)}")
+    return _whole(value, f"“{key}” of {where}")
+
+
+def _whole(value: str, where: str) -> str:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise UnfitReply(f"{where} holds half a letter (a lone surrogate)") from None
+    return value
 
 
 def _path(data: Any, where: str, notes: list[str]) -> TextPath:
@@ -97,11 +186,7 @@ def _list(data: Mapping, key: str, most: int, where: str = "") -> list:
 def _name(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME:
         raise UnfitReply(f"{where} should be a name, not {shorten(repr(value), 60)}")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        raise UnfitReply(f"{where} holds half a letter (a lone surrogate)") from None
-    return value
+    return _whole(value, where)
 
 
 def _truth(value: Any, where: str) -> bool:
@@ -127,6 +212,17 @@ def _best_first(items: list, scores: list[float | None], what: str, notes: list[
     if without < len(items):
         notes.append(f"{without:,} of {len(items):,} {what} came without a score, so all stay in the order of the reply.")
     return items
+
+
+def examples(texts: Iterable[str]) -> str:
+    """The first of some names in quotation marks, for a note.
+
+    >>> from core.retrievers.reply import examples
+    >>> examples(["a", "b", "c", "d"])
+    '“a”, “b”, “c” and others'
+    """
+    texts = list(texts)
+    return ", ".join(f"“{shorten(text, 60)}”" for text in texts[:EXAMPLES]) + (" and others" if len(texts) > EXAMPLES else "")
 
 
 def _unknown(where: str, key: Any, known: Sequence[str]) -> str:

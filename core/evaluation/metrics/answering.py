@@ -11,7 +11,7 @@ from core.diagnosis.matching import match, normalize, says
 from core.evaluation.metrics.options import chosen_right
 from core.types import State
 
-MODEL, READER, EXCERPT = "language model", "graph reader", "nearest sentence"
+MODEL, READER, EXCERPT, OWN = "language model", "graph reader", "nearest sentence", "the method itself"
 WHOLE = {"yes", "no", "noanswer"}  # answers that count as a whole only
 
 
@@ -32,8 +32,8 @@ class Answered:
 
 
 def answered(graph, state: State) -> Answered | None:
-    """The language model's text, or, where no model was asked, the names the graph reader gives, one a line, or the nearest sentence;
-    against the known answers of the state's question.
+    """The language model's text, or the answer that came along with what was retrieved; where there is neither, the names the graph reader
+    gives, one a line, or the nearest sentence; against the known answers of the state's question.
 
     >>> from core.evaluation.metrics.answering import answered
     >>> from core.types import Question, State
@@ -42,7 +42,7 @@ def answered(graph, state: State) -> Answered | None:
     ('graph reader', 1, 2)
     """
     if state.answer is not None:
-        text, by = state.answer, MODEL
+        text, by = state.answer, OWN if state.own_answer else MODEL
     elif state.reader is not None:
         text, by = "\n".join(graph.names(state.reader)), READER
     elif state.excerpt is not None:

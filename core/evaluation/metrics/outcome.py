@@ -19,6 +19,7 @@ from core.evaluation.metrics.topology import Nearing, nearing
 from core.graph.algorithms.neighbourhood import connected_components
 from core.io.plain import Reader, Writer, from_plain
 from core.operators.read import relations_of
+from core.operators.retrieve.external import NAMED, UNPLACED
 from core.sources import GraphSource, Source
 from core.types import Ranking, State, Step
 
@@ -62,6 +63,14 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class Given:
+    """How many documents a program or a file of the user's named, and how many of them are not in the corpus."""
+
+    documents: int
+    unplaced: int
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The facts. `golds` is the number of known answers; a part is None where the line has no such stage."""
 
@@ -79,6 +88,7 @@ class Outcome:
     supported: Supported | None = None  # whether the answer's sentences rest on what the prompt showed
     built: Built | None = None  # what the graph cost that the line stands on
     nearing: Nearing | None = None  # how near the search came to these passages in a graph of documents
+    given: Given | None = None  # of documents that were named by a program or a file of the user's
     budgets: Budgets | None = None  # what would have been found with less to read
 
     @property
@@ -159,6 +169,7 @@ def observe(
         supported=supported,
         built=built,
         nearing=nearing(graph, state),
+        given=next((Given(step.sizes[NAMED], step.sizes[UNPLACED]) for step in state.trace if NAMED in step.sizes), None),
         budgets=budgets(graph, state),
     )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from core.errors import BadInput, ModelFailed
-from core.evaluation.metrics.answering import MODEL
+from core.evaluation.metrics.answering import MODEL, OWN
 from core.evaluation.pairwise.tally import Tally
 from core.evaluation.pairwise.verdicts import REPLY, SCHEMA, Match, asked, messages, read
 from core.evaluation.reports.summary import Summary
@@ -44,7 +44,7 @@ def pairs(summary: Summary, sample: int | None = None) -> tuple[Pair, ...]:
     questions = {row.question.id: row.question for row in summary.rows}
     for row in summary.rows:
         answer = row.outcome.answer if row.outcome is not None else None
-        if answer is not None and answer.by == MODEL and answer.text.strip():
+        if answer is not None and answer.by in (MODEL, OWN) and answer.text.strip():
             answers.setdefault(row.question.id, {})[row.instance] = answer.text
     found = []
     for question in list(answers)[:sample]:

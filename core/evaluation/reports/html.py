@@ -66,7 +66,7 @@ def report_html(summary: Summary) -> str:
 
     run, spec, table = summary.run, summary.run.spec, summary.table()
     names = [name for name in summary.reported if any(figures[name].n for figures in table.values())]
-    notes = [*summary.failed(), *summary.faults(), *summary.shallow(names)]
+    notes = [*summary.failed(), *summary.faults(), *summary.shallow(names), *summary.brought()]
     title = f"Evaluation {run.id}: {len(spec['instances'])} instances on {spec['set']}"
     script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
     body = [

@@ -19,6 +19,7 @@ import numpy as np
 
 from core.diagnosis.funnel import STAGES, TEXT_STAGES
 from core.diagnosis.wording import counted, joined
+from core.evaluation.metrics.answering import OWN
 from core.evaluation.metrics.catalogue import REPORTED, metric
 from core.evaluation.metrics.defaults import Defaults, defaults
 from core.evaluation.metrics.failures import answered, patterns, reasons
@@ -250,6 +251,24 @@ class Summary:
             said = [outcome.answer_fault for outcome in outcomes if outcome.answer_fault]
             if said:
                 found.append(f"{names[instance]}: {len(said):,} of {len(outcomes):,} answers blank or cut: {reasons(patterns(said))}")
+        return found
+
+    def brought(self) -> list[str]:
+        """Sentences on the instances whose documents came from a program or a file of the user's: how many of these are not in the corpus,
+        and whose answers came along with them."""
+        names, found, answering = called(self.run), [], []
+        for instance in self.instances:
+            outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
+            given = [outcome.given for outcome in outcomes if outcome.given is not None]
+            lacking = [one for one in given if one.unplaced]
+            if lacking:
+                missing, of = (sum(getattr(one, name) for one in given) for name in ("unplaced", "documents"))
+                of_questions = f"in {len(lacking):,} of {len(given):,} questions"
+                found.append(f"{names[instance]}: {missing:,} of {of:,} documents not in the corpus, {of_questions}.")
+            if any(outcome.answer is not None and outcome.answer.by == OWN for outcome in outcomes):
+                answering.append(str(names[instance]))
+        if answering:
+            found.append(f"{joined(answering)} brought {'its' if len(answering) == 1 else 'their'} own answers, which are scored.")
         return found
 
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:

@@ -115,9 +115,10 @@ def _builds(engine, plan: Plan) -> list[str]:
 
 
 def _stamps(engine, plan: Plan) -> list[str]:
-    """What the plan's operators depend on beside graph and models, such as a person's own solved questions."""
-    if plan.drawn[0].source.documents:  # no operator on documents depends on more than its graph
-        return []
+    """What the plan's operators depend on beside graph and models, such as a person's own solved questions or retrievers."""
+    if plan.drawn[0].source.documents:  # what depends on more than its graph there is not of the graph
+        on_documents = [operator for instance in plan.instances for operator in instance.line if operator.on_documents]
+        return [stamp for operator in on_documents if (stamp := operator.stamp(None, engine.environment))]
     try:
         graph = plan.drawn[0].open(engine).graph
     except BadInput:  # the question has no graph, as its rows will say

@@ -1,26 +1,33 @@
-"""Path retrieval by a program of one's own, asked over HTTP or called in Python."""
+"""Retrieval by a program of one's own, asked over HTTP or called in Python: paths of a graph, or documents of a corpus."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from core.environment import Environment
-from core.errors import BadParameter, RetrieverFailed
+from core.errors import BadInput, BadParameter, RetrieverFailed
+from core.graph.protocol import KnowledgeGraph
 from core.operators.base import Context, Operator, Recorder
 from core.operators.extract import subgraph_on
+from core.operators.texts.sparse import searchable
+from core.operators.texts.tables import tables_of
 from core.parameters import param
 from core.retrievers.asking import ask
 from core.retrievers.declared import declared, retriever
 from core.retrievers.placing import placed
-from core.retrievers.reply import UnfitReply, checked
-from core.types import Ranking, State
+from core.retrievers.placing_documents import PlacedDocuments, covered, placed_documents
+from core.retrievers.reply import DocumentsReply, UnfitReply, checked, checked_documents
+from core.types import Prompt, Ranking, State
 
 NAME_HELP = "The retriever's name in retrievers.toml of your Hopscope folder. Addresses stand there and nowhere else."
 KEEP_HELP = "How many paths stay, the best first."
+NAMED, UNPLACED = "named documents", "not in the corpus"  # in the sizes of a step
+T = TypeVar("T")
 
 
 def _declared() -> tuple[str, ...]:
@@ -52,12 +59,11 @@ class OwnRetriever(Operator):
     keep: int = param(32, "Keep", KEEP_HELP, low=1, high=1000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        known = retriever(self.name)
-        ctx.progress(f"Waiting for “{known.title}”", None)
-        try:
-            reply = checked(ask(known, self._request(state, ctx), ctx.check))
-        except UnfitReply as error:
-            raise RetrieverFailed(f"The reply of the retriever “{known.name}” cannot be used: {error}.") from None
+        if not ctx.graph.n_nodes and on_texts(ctx.graph):
+            raise BadInput(
+                f"This method asks your retriever for paths of a graph, and “{ctx.graph.name}” are documents; {other(self.name)}."
+            )
+        reply = replied(self.name, self._request(state, ctx), checked, ctx)
         ctx.progress("Finding the reply in the graph", None)
         found = placed(ctx.graph, state.seeds, reply, ctx.check)
         recorder.notes += found.notes
@@ -79,10 +85,7 @@ class OwnRetriever(Operator):
         }
 
     def stamp(self, graph: Any, environment: Environment) -> str:
-        try:
-            return retriever(self.name).stamp()
-        except BadParameter:  # said when it runs
-            return ""
+        return stamp_of(self.name)
 
     def outcome(self, state: State) -> str:
         assert state.paths is not None and state.subgraph is not None  # both were written here
@@ -93,6 +96,119 @@ class OwnRetriever(Operator):
         return f"your retriever “{self.name}”" if self.name else self.title
 
 
+@dataclass(frozen=True, repr=False)
+class OwnDocuments(Operator):
+    """The passages that a retriever of one's own gives for the question, found in the corpus; its answer and its prompt, where it has some.
+
+    It is told the question, the corpus's name, the seed and `keep`, never the known answers or the gold passages. Documents are found by
+    id, by title, or by their text as a quotation; those that are not in the corpus are counted in a note. It is asked anew with every run.
+    docs/own-retriever.md describes request and reply.
+
+    >>> from core.io.home import home
+    >>> _ = (home() / "retrievers.toml").write_text('mine.python = "mine:retrieve"')
+    >>> _ = (home() / "mine.py").write_text("retrieve = lambda request: {'documents': [{'id': 'turkey'}, {'text': 'Marley was dead'}]}")
+    >>> story.columns.chunks.texts("id", retrieve("OwnDocuments(name='mine')", graph=story).chunks.items)
+    ['turkey', 'carol#0']
+    """
+
+    stage = "retrieve"
+    title = "own retriever of documents"
+    plain = "asks your retriever “{name}”"
+    writes = ("chunks",)
+    remembered = False
+    on_documents = True
+
+    name: str = param("", "Retriever", NAME_HELP, known=_declared)
+    keep: int = param(10, "Documents", "How many stay, the best first.", low=1, high=1000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        if not on_texts(ctx.graph):
+            raise BadInput(
+                f"This method asks your retriever for documents, and “{ctx.graph.name}” is a graph of triples; {other(self.name)}."
+            )
+        request = {"question": state.question.text, "corpus": ctx.graph.name, "seed": ctx.seed, "keep": self.keep}
+        reply = replied(self.name, request, checked_documents, ctx)
+        ctx.progress("Finding the reply in the corpus", None)
+        return with_documents(state, ctx.graph, reply, self.keep, recorder)
+
+    def stamp(self, graph: Any, environment: Environment) -> str:
+        return stamp_of(self.name)
+
+    def outcome(self, state: State) -> str:
+        parts = (state.chunks and (state.chunks.items, state.chunks.scores), state.answer, state.prompt and state.prompt.messages)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def words(self) -> str:
+        return f"your retriever “{self.name}”" if self.name else self.title
+
+
+def replied(name: str, request: dict[str, Any], check: Callable[[Any], T], ctx: Context) -> T:
+    """The checked reply of a declared retriever. Raises RetrieverFailed with a sentence, BadParameter where there is none of that name."""
+    known = retriever(name)
+    ctx.progress(f"Waiting for “{known.title}”", None)
+    try:
+        return check(ask(known, request, ctx.check))
+    except UnfitReply as error:
+        raise RetrieverFailed(f"The reply of the retriever “{known.name}” cannot be used: {error}.") from None
+
+
+def with_documents(state: State, graph: KnowledgeGraph, reply: DocumentsReply, keep: int, recorder: Recorder) -> State:
+    """The state with the chunks of at most `keep` documents, and with the answer and the prompt that came along."""
+    by_words = searchable(graph, "chunks", "bm25")
+    given = reply.documents
+    found = placed_documents(graph, state.question.text, given, by_words)
+    recorder.notes += [*reply.notes, *found.notes]
+    recorder.sizes |= {NAMED: len(given), UNPLACED: found.unplaced}
+    if not given:
+        recorder.notes.append("The reply names no documents.")
+    order = _ranked(found)
+    if len(given) > keep:
+        recorder.before_cut = order
+        order = _ranked(placed_documents(graph, state.question.text, given[:keep], by_words))
+        recorder.notes.append(f"The first {keep:,} of {len(given):,} documents were kept.")
+    after = state.replace(chunks=order, answer=None if reply.answer is None else reply.answer.strip())
+    after = after.replace(own_answer=after.answer is not None)
+    return after if reply.prompt is None else _with_prompt(after, graph, reply.prompt)
+
+
+def _with_prompt(state: State, graph: KnowledgeGraph, text: str) -> State:
+    """The state with a prompt that was written elsewhere, and of the chunks those that it shows."""
+    assert state.chunks is not None  # they were written before
+    inside = frozenset(covered(graph, text, state.chunks.items))
+    shown = Ranking("chunk", tuple(row for row in state.chunks.items if row in inside))
+    tables = tables_of(graph, State(state.question, chunks=shown), {})
+    hits = {"chunk": len(shown)} if len(shown) else {}
+    return state.replace(tables=tables, prompt=Prompt(({"role": "user", "content": text},), 0, hits=hits))
+
+
+def on_texts(graph: KnowledgeGraph) -> bool:
+    """Whether a graph is made of documents rather than of triples."""
+    return graph.columns.chunks is not None
+
+
+def other(name: str) -> str:
+    """Where else a retriever may be asked, as the end of a sentence."""
+    return f"choose a source of the other kind, or the other method of “{name}”" if name else "choose a source of the other kind"
+
+
+def stamp_of(name: str) -> str:
+    """The state of a declared retriever; empty where there is none of that name."""
+    try:
+        return retriever(name).stamp()
+    except BadParameter:  # said when it runs
+        return ""
+
+
+def _ranked(found: PlacedDocuments) -> Ranking:
+    scores = tuple(found.rows.values())
+    return Ranking("chunk", tuple(found.rows), _all(scores))
+
+
 def _ranking(paths: dict) -> Ranking:
-    scores = tuple(paths.values())
-    return Ranking("path", tuple(paths), None if not scores or None in scores else scores)
+    return Ranking("path", tuple(paths), _all(tuple(paths.values())))
+
+
+def _all(scores: tuple[float | None, ...]) -> tuple[float, ...] | None:
+    """The scores where every item has one."""
+    known = tuple(score for score in scores if score is not None)
+    return known if known and len(known) == len(scores) else None

@@ -108,7 +108,7 @@ def _walked(i: int, shared: dict[str, Any]) -> dict[str, Any]:
 def answerer(comparison: Comparison, lane: Lane) -> str | None:
     """The title of the model that answers in a lane; None where none does."""
     role = next((o.role for o in lane.instance.line if o.stage == "generate"), None)
-    return lane.run.environment.models.title(role) if role and comparison.ask.model else None
+    return lane.run.environment.models.title(role) if role and comparison.ask.model and not lane.state.own_answer else None
 
 
 def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, Any]:

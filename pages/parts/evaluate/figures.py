@@ -115,7 +115,7 @@ def _table(results: Summary) -> None:
         without = part.counts(instance)["without_context"]
         if without:
             st.caption(plain(f"{spec[instance]}: {without:,} without any triple (counted as they are)."))
-    for sentence in [*part.failed(), *part.faults(), *part.shallow(names)]:
+    for sentence in [*part.failed(), *part.faults(), *part.shallow(names), *part.brought()]:
         st.caption(plain(sentence))
     if steps_worth := _worth(results.run.id, results.run.created, results.run.done, results.run.failed):
         st.markdown("**What each step is worth**")

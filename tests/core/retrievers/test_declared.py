@@ -49,7 +49,16 @@ def test_declared_ones_stand_in_the_catalogue_under_a_group_of_their_own(home):
     assert (instance.group, instance.title, instance.notes) == ("Your own retrievers", "My retriever", "Two towers.")
     assert repr(instance.line) == "OwnRetriever(name='mine', keep=7) >> Answer()"
     assert parse_line(repr(instance.line)) == instance.line
-    assert list(catalogue())[-2:] == ["retriever-mine", "retriever-called"]
+    assert list(catalogue())[-4:] == ["retriever-mine", "retriever-mine-documents", "retriever-called", "retriever-called-documents"]
+    assert repr(catalogue()["retriever-mine-documents"].line) == "OwnDocuments(name='mine', keep=7) >> OwnAnswer()"
+    assert repr(catalogue()["retriever-called-documents"].line) == "OwnDocuments(name='called') >> OwnAnswer()"
+
+
+def test_a_retriever_of_one_kind_of_source_is_one_method(home):
+    write('mine.url = "http://x/"\nmine.source = "corpus"\ngraphs.url = "http://x/"\ngraphs.source = "graph"')
+    assert [key for key in catalogue() if key.startswith("retriever-")] == ["retriever-mine-documents", "retriever-graphs"]
+    assert find("retriever-mine") == find("retriever-mine-documents") and find("retriever-mine").documents
+    assert not find("retriever-graphs").documents
 
 
 BAD = [
@@ -57,6 +66,7 @@ BAD = [
     ('["a b"]\nurl = "http://x/"', r"\[a b\]: a name is made of"),
     ('[mine]\nurl = "http://x/"\nurrl = ""', r"\[mine\]: unknown key “urrl”. Did you mean “url”"),
     ("[mine]", "give either “url” or “python”"),
+    ('[mine]\nurl = "http://x/"\nsource = "web"', "“source” is graph or corpus, not “web”"),
     ('[mine]\nurl = "http://x/"\npython = "a:b"', "give either “url” or “python”"),
     ("[mine]\nurl = 3", "“url” must be a text"),
     ('[mine]\nurl = "file:///etc/passwd"', "“url” must be an address"),

@@ -1,0 +1,159 @@
+"""The documents that a retriever names found among the chunks of a corpus: by id, by title, or by their text as a quotation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.corpus.quoted import halves, squeezed
+from core.graph.protocol import KnowledgeGraph
+from core.graph.texts import chunk_label, chunk_text
+from core.retrievers.reply import GivenDocument, examples
+
+NEAREST = 20  # chunks in which a quotation is looked for: those that share the most of its words
+SOUGHT_WORDS = 48  # words of each end of a quotation by which these are found
+SHORTEST_HALF = 5  # words; half a quotation that is shorter may be anywhere
+NOTES = {
+    "several": "with several passages: the nearest to the question in words counts",
+    "another": "of which the id is known and the text is not in it: the id counts",
+    "ambiguous": "of which the title is that of several: give an id or a text",
+    "wide": "of which the text covers several passages here: they follow one another",
+    "again": "of passages that were named before: the first place counts",
+}
+"""What is said of so many documents."""
+ByWords = Callable[[str], np.ndarray]  # a text's score of every chunk, by the words that they share
+
+
+@dataclass
+class PlacedDocuments:
+    """The rows of the chunks that were named, best first, each with its score; how many documents could not be placed, and notes."""
+
+    rows: dict[int, float | None] = field(default_factory=dict)
+    unplaced: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The rows of chunks by their own id, by their document's, and the documents by their titles."""
+
+    chunks: dict[str, int]
+    documents: dict[str, tuple[int, ...]]
+    titles: dict[str, tuple[str, ...]]
+
+
+def placed_documents(graph: KnowledgeGraph, question: str, given: Sequence[GivenDocument], by_words: ByWords) -> PlacedDocuments:
+    """The chunks of the corpus that documents stand for, in their order.
+
+    An id or a title stands for the document's chunk that shares the most words with the question, so that it takes one place. A text
+    stands for every chunk that it covers, or for the one that holds it: such chunks take the text's place one after the other. One that is
+    cut differently here is known by half of its words. What is not in the corpus is counted in a note.
+    """
+    found, counts, strangers = PlacedDocuments(), Counter[str](), list[str]()
+    for one in given:
+        rows = _rows(graph, question, one, by_words, counts)
+        if not rows:
+            strangers.append(one.label)
+        counts["wide"] += len(rows) > 1
+        counts["again"] += any(row in found.rows for row in rows)
+        for row in rows:
+            found.rows.setdefault(row, one.score)
+    found.unplaced = len(strangers)
+    if strangers:
+        are = "is" if len(strangers) == 1 else "are"
+        found.notes.append(f"{len(strangers):,} of {_documents(len(given))} {are} not in the corpus: {examples(strangers)}.")
+    found.notes += [f"{_documents(counts[kind])} {words}." for kind, words in NOTES.items() if counts[kind]]
+    return found
+
+
+def covered(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
+    """Of some chunks those of which a text, such as a prompt, holds the whole or half of the words."""
+    whole = _words(text)
+    return tuple(row for row in rows if _overlaps(_words(chunk_text(graph, row)), whole))
+
+
+def _rows(graph: KnowledgeGraph, question: str, one: GivenDocument, by_words: ByWords, counts: Counter[str]) -> tuple[int, ...]:
+    known = _names(graph)
+    id, title, text = one.id or one.named, one.title or one.named, one.text or one.named
+    if id in known.chunks and id not in known.documents:
+        return (known.chunks[id],)
+    among: tuple[int, ...] = known.documents.get(id, ())
+    if not among and title:
+        documents = known.titles.get(_words(title), ())
+        among = tuple(row for document in documents for row in known.documents[document])
+        if len(documents) > 1 and not one.text:
+            counts["ambiguous"] += 1
+            return ()
+    if one.text and among:
+        rows = _holding(graph, one.text, among)
+        counts["another"] += not rows
+        return rows or _nearest(among, question, by_words, counts)
+    if among:
+        return _nearest(among, question, by_words, counts)
+    return _quoted(graph, text, by_words) if text else ()
+
+
+def _nearest(rows: Sequence[int], question: str, by_words: ByWords, counts: Counter[str]) -> tuple[int, ...]:
+    if len(rows) == 1:
+        return tuple(rows)
+    counts["several"] += 1
+    scores = by_words(question)
+    return (max(rows, key=lambda row: (scores[row], -row)),)
+
+
+def _quoted(graph: KnowledgeGraph, text: str, by_words: ByWords) -> tuple[int, ...]:
+    """The chunks of one document that a text holds or is held by; none where no chunk near it in words does."""
+    words = text.split()
+    ends = words if len(words) <= 2 * SOUGHT_WORDS else words[:SOUGHT_WORDS] + words[-SOUGHT_WORDS:]
+    scores = by_words(" ".join(ends))
+    near = np.lexsort((np.arange(len(scores)), -scores))[:NEAREST]
+    found = _holding(graph, text, sorted(near[scores[near] > 0].tolist()))
+    if not found or graph.columns.chunks is None:
+        return found
+    (document, _), *_ = Counter(graph.columns.chunks.texts("document", found)).most_common(1)
+    return _holding(graph, text, _names(graph).documents[document])
+
+
+def _holding(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
+    """Of some chunks the first that holds a text, else those that the text holds, wholly or half of their words."""
+    quote = _words(text)
+    texts = {row: _words(chunk_text(graph, row)) for row in rows}
+    holding = (row for row, chunk in texts.items() if quote in chunk or quote == _words(chunk_label(graph, row)))
+    if (whole := next(holding, None)) is not None:
+        return (whole,)
+    return tuple(row for row, chunk in texts.items() if _overlaps(chunk, quote) or _overlaps(quote, chunk))
+
+
+def _overlaps(inner: str, outer: str) -> bool:
+    """Whether a text holds another one, or either half of its words."""
+    if not inner or inner in outer:
+        return bool(inner)
+    return any(half in outer for half in halves(inner) if half.count(" ") + 1 >= SHORTEST_HALF)
+
+
+def _words(text: str) -> str:
+    return squeezed(text).casefold()
+
+
+def _names(graph: KnowledgeGraph) -> _Names:
+    def make() -> _Names:
+        table = graph.columns.chunks
+        if table is None:
+            return _Names({}, {}, {})
+        documents: dict[str, list[int]] = {}
+        titles: dict[str, dict[str, None]] = {}
+        for row, (document, title) in enumerate(zip(table.texts("document"), table.texts("title"))):
+            documents.setdefault(document, []).append(row)
+            if title:
+                titles.setdefault(_words(title), {})[document] = None
+        chunks = {id: row for row, id in enumerate(table.texts("id"))}
+        return _Names(chunks, {one: tuple(rows) for one, rows in documents.items()}, {title: tuple(of) for title, of in titles.items()})
+
+    return graph.derived.once("chunks by name", None, make)
+
+
+def _documents(count: int) -> str:
+    return f"{count:,} document{'s' * (count != 1)}"
