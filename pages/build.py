@@ -78,7 +78,7 @@ def start(known: dict[str, Instance], bench: Bench) -> None:
 def gallery(known: dict[str, Instance], bench: Bench) -> None:
     """The methods with their lines drawn small; what is chosen takes the place of the line, which Undo brings back."""
     now = named(bench.line, known).id if bench.line is not None else ""
-    chosen = chooser(known, engine().models, now, key="build_gallery", answering=session.try_model, as_bricks=True)
+    chosen = chooser(known, engine().models, now, key="build_gallery", answering=session.try_model)
     if chosen in known:
         bench.load(known[chosen].line)
         st.rerun()

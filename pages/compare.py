@@ -78,7 +78,7 @@ def page() -> None:
             chips(opened_graph() or (on_screen.comparison.graph if on_screen is not None else graph()))
     with above:
         changes()
-    dialog(fitting(known))
+    dialog(fitting(known), on_screen.comparison if on_screen is not None else None)
     if on_screen is not None and on_screen.case is not None:
         with above:
             answered(on_screen.case)

@@ -7,6 +7,7 @@
 //   palette: {where, count, groups: [{title, stage, rows: [entry]}], more, others: [{why, titles}]}
 //   entry: {name, title, sentence, term, about: {text, reads, writes, used}, current, slots: [slot], bricks: [key]}
 //   form: {key, title, sentence, fields: [field], arms: [name] | null, advice}
+//   compact: only the line, what fits and the form, as within a dialog
 //   change: see change.js; running: whether the line is at work; held: whether the line before stays; complete: whether the line can be run
 // Says: {who, edits: [{n, do, ...}]}. An edit is sent again, with the next one or after a while, until `done` has come up to its number, so
 // that none is lost where several come while the page is busy. What fits where is in the data; nothing here decides it.
@@ -87,6 +88,7 @@ class BenchView {
     this.data = data;
     if (data.who === this.who) this.edits = this.edits.filter((edit) => edit.n > data.done);
     this.element.setAttribute("aria-busy", String(this.edits.length > 0));
+    this.element.classList.toggle("compact", Boolean(data.compact));
     this.theme.read();
     this.undoButton.disabled = !data.undo;
     this.redoButton.disabled = !data.redo;

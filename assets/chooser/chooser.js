@@ -14,7 +14,7 @@ function row(entry, current, choose) {
   const head = el("span", "head");
   head.append(el("b", "", entry.label), el("span", "number", entry.number));
   if (entry.needs) head.append(el("span", "needs", "not installed"));
-  button.append(head, el("span", "sentence", entry.sentence), entry.steps?.length ? bricksOf(entry) : el("span", "line", entry.line));
+  button.append(head, el("span", "sentence", entry.sentence), bricksOf(entry));
   if (entry.needs) button.append(el("span", "how", entry.needs));
   button.addEventListener("click", () => choose(entry.id));
   return button;

@@ -43,6 +43,11 @@ class Bench:
     done: tuple[str, int] = ("", 0)  # the drawn component and the last of its messages that was done
     palette: tuple[Draft, tuple[int | Slot, bool], dict[str, Any]] | None = None  # what was drawn last, for which draft, place and source
 
+    @classmethod
+    def of(cls, line: Line) -> Bench:
+        """A line with nothing before it, its first brick chosen."""
+        return cls(History(Draft.of(line)), picked=1)
+
     @property
     def draft(self) -> Draft:
         return self.history.now

@@ -18,8 +18,7 @@ from core.operators.base import STAGES, Operator
 from core.operators.branch import Branch
 from core.parameters import parameters, value_words
 from pages.parts.build.bench import Bench
-from pages.parts.build.fields import fields
-from pages.parts.methods.forms import sentence_of
+from pages.parts.build.fields import fields, sentence_of
 
 STAGE_WORDS = {
     "graph": "Begin at a graph of texts",

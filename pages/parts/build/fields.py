@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from core.diagnosis.curves import Curve
 from core.drafts import Brick
+from core.errors import BadParameter
+from core.models.combine import uses_chat
+from core.models.declared import ROLES
+from core.operators.base import Operator
 from core.operators.branch import Branch
-from core.parameters import Parameter, parameters
+from core.parameters import Parameter, parameters, values
 from pages.parts.build.bench import Trouble
-from pages.parts.methods.forms import EXPRESSION_HELP, chats, choosers
+from pages.parts.shared.session import engine
+
+_NAMED = re.compile(r"`(\w+)`")
+ROLE_WORDS = {
+    "encoder": "the encoder",
+    "reranker": "the re-ranker",
+    "cross-encoder": "the cross-encoder",
+    "choose": "the language model that chooses",
+    "answer": "the language model that answers",
+    "judge": "the language model that judges",
+}
+EXPRESSION_HELP = (
+    "prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among them. "
+    "supplement(chooser, scorer): what the chooser left open is filled by the scorer. "
+    "rescore(chooser, scorer): the scorer orders what the chooser picked. "
+    "rounds(chooser, n): the chooser is asked for every n candidates, then once more over its picks. "
+    "above(scorer, least): what the scorer gives less than that number is left out."
+)
+
+
+def sentence_of(operator: Operator) -> str:
+    """What an operator does: the first sentence of its description, with the values of the parameters it names."""
+    text = " ".join(inspect.getdoc(type(operator)).split("\n\n")[0].split()).split(". ")[0].rstrip(".") + "."
+    current = values(operator)
+    return _NAMED.sub(lambda m: f"{v:,}" if isinstance(v := current.get(m[1], m[1]), int) else str(v), text).replace("`", "")
 
 
 def fields(brick: Brick, trouble: Trouble | None, curves: Mapping[str, Curve]) -> dict[str, Any]:
@@ -64,3 +94,30 @@ def _kind(parameter: Parameter, value: Any) -> dict[str, Any]:
 
 def _options(known: dict[str, str]) -> list[dict[str, str]]:
     return [{"value": value, "words": words} for value, words in known.items()]
+
+
+def check_expression(expression: str, parameter: Parameter) -> None:
+    """Raises BadParameter unless the text names models that are known, or combines such."""
+    if not expression.strip():
+        raise BadParameter(f"{parameter.label}: type an expression such as prefilter(encoder, choose, 32).")
+    if expression not in parameter.also:
+        uses_chat(expression, engine().models.is_chat)
+
+
+def choosers() -> dict[str, str]:
+    """Everything that can rank or pick, by name: the roles first, then each model."""
+    declared = engine().models.declared()
+    found = {role: _role_words(role) for role in ("encoder", "reranker", "cross-encoder", "choose")}
+    return found | {info.name: info.title for info in declared}
+
+
+def chats() -> dict[str, str]:
+    """Everything that can be asked in words, by name: the roles first, then each language model."""
+    found = {role: _role_words(role) for role, model_kind in ROLES.items() if model_kind == "chat"}
+    return found | {info.name: info.title for info in engine().models.declared() if info.kind == "chat"}
+
+
+def _role_words(role: str) -> str:
+    """A role with the model that fills it now."""
+    titles = [info.title for info in engine().models.declared() if role in info.roles]
+    return f"{ROLE_WORDS[role]}: {titles[0].split(',')[0]}" if titles else ROLE_WORDS[role]

@@ -32,11 +32,12 @@ LETTERS = 160  # of a language model's answer
 Shown = dict[str, Any]
 
 
-def outcomes(comparison: Comparison, draft: Draft, steps: Sequence[StepOutcome], waits: str = "") -> tuple[dict[int, Shown], list[Shown]]:
-    """What came of the bricks that are as they were when the line was run, by key, and the steps of the run that are no brick of it (a
+def outcomes(
+    comparison: Comparison, lane: Lane, draft: Draft, steps: Sequence[StepOutcome], waits: str = ""
+) -> tuple[dict[int, Shown], list[Shown]]:
+    """What came of the bricks that are as they were when the lane ran the line, by key, and the steps of the run that are no brick of it (a
     reader that answers without a language model). Behind the first brick that was changed since nothing is shown. `waits` says why the
     first brick that was not run waits."""
-    lane = comparison.lanes[-1]
     ran = lane.instance.line.operators
     same = next((at for at, (brick, one) in enumerate(zip(draft.bricks, ran)) if repr(brick.operator) != repr(one)), len(ran))
     reads = any(operator.stage == "read" for operator in ran)

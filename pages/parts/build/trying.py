@@ -23,12 +23,12 @@ from pages.parts.build.bench import Bench
 from pages.parts.build.change import change_data
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
+from pages.parts.build.fields import check_expression
 from pages.parts.build.outcomes import outcomes
 from pages.parts.build.over import act, over_data, over_job
 from pages.parts.build.trials import asked_text, price, say_trouble, trial_job, trials
 from pages.parts.compare.permalink import Link
 from pages.parts.methods.advice import advice_data, tried
-from pages.parts.methods.forms import check_expression
 from pages.parts.shared.session import give_up, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -87,7 +87,7 @@ def _line(bench: Bench, job: Job | None) -> None:
 
     waits = price(bench.line, job) if bench.line is not None else ""
     here = job is not None and _same_question()
-    found, extra = outcomes(job.comparison, bench.draft, _steps(job), waits) if here else ({}, [])
+    found, extra = outcomes(job.comparison, job.comparison.lanes[-1], bench.draft, _steps(job), waits) if here else ({}, [])
     with st.container(key="build-line"):
         known = lambda key: _curves(job, bench, key) if job is not None and "counts" in found.get(key, {}) else {}
         data = drawn(bench, found, extra, lambda operator: advice_data(operator, tried()), known, source().documents)

@@ -1,4 +1,4 @@
-"""The lanes: which methods they run, and the dialog that changes one of them."""
+"""The lanes: which methods they run, and the dialog that changes one of them: another method, or other steps of its line."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from core.diagnosis.step_outcomes import step_outcomes
+from core.engine import Comparison
 from core.errors import HopscopeError
 from core.instances.catalogue import Instance, find, one_for
+from core.instances.difference import change_words
 from core.instances.needs import missing
-from core.operators import OPERATORS
-from core.operators.base import Line, unfit
+from core.operators.base import Line
+from core.runtime.jobs import DONE
+from pages.parts.build.bench import Bench
+from pages.parts.build.component import bricks
+from pages.parts.build.drawn import drawn
+from pages.parts.build.fields import check_expression
+from pages.parts.build.outcomes import outcomes
 from pages.parts.compare.permalink import MOST_LANES, USUAL_LANES
-from pages.parts.methods.advice import asked, show_advice
+from pages.parts.methods.advice import advice_data, asked
 from pages.parts.methods.chooser import chooser
-from pages.parts.methods.forms import operator_form
 from pages.parts.shared.session import engine, instances, source
-from pages.parts.shared.session_state import session
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
-NEW = "new"
+VIEWS = {"change": "Another method", "step": "Its steps"}
+NEW_VIEWS = {"change": "A method", "step": "A line of your own"}  # of a lane that is added
 
 
 def fitting(known: Mapping[str, Instance]) -> dict[str, Instance]:
@@ -63,19 +71,35 @@ def act(lane: int, do: str) -> None:
         session.choosing = (lane, do)
 
 
-def dialog(known: Mapping[str, Instance]) -> None:
-    """Draw the dialog of the lane that is being changed, if any; it stays open while the screen behind it is drawn anew."""
+def dialog(known: Mapping[str, Instance], comparison: Comparison | None = None) -> None:
+    """Draw the dialog of the lane that is being changed, if any; it stays open while the screen behind it is drawn anew. `comparison` is
+    what is on the screen."""
     if session.choosing is None:
         return
     lane, do = session.choosing
-    adding = lane >= len(session.lanes)
-    title = "Add a lane" if adding else f"Lane {lane + 1}: {'change one step' if do == 'step' else 'choose a method'}"
-    draw = _step if do == "step" and not adding else _method
-    st.dialog(title, width="large", on_dismiss=_close)(draw)(lane, known)
+    title = "Add a lane" if lane >= len(session.lanes) else f"Change lane {lane + 1}"
+    st.dialog(title, width="large", on_dismiss=_close)(_change)(lane, do, known, comparison)
 
 
 def _close() -> None:
     del session.choosing
+
+
+def _change(lane: int, do: str, known: Mapping[str, Instance], comparison: Comparison | None) -> None:
+    words = VIEWS if lane < len(session.lanes) else NEW_VIEWS
+    view = st.segmented_control(
+        "What is changed",
+        list(words),
+        default=do,
+        key=f"lane-view-{lane}-{do}",
+        required=True,
+        format_func=words.__getitem__,
+        label_visibility="collapsed",
+    )
+    if view == "step":
+        _steps(lane, comparison)
+    else:
+        _method(lane, known)
 
 
 def _method(lane: int, known: Mapping[str, Instance]) -> None:
@@ -88,81 +112,71 @@ def _method(lane: int, known: Mapping[str, Instance]) -> None:
         st.rerun()
 
 
-def _step(lane: int, known: Mapping[str, Instance]) -> None:
+def _steps(lane: int, comparison: Comparison | None) -> None:
+    """The lane's line as bricks, with what came of each in the question on the screen, and what is done with the changed line."""
+    adding = lane >= len(session.lanes)
     try:
-        instance = find(session.lanes[lane], known)
+        instance = None if adding else one_for(find(session.lanes[lane], instances()), source(), instances())
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
-    _about(instance)
-    _different(lane, instance)
+    if instance is not None:
+        _about(instance)
+    before = instance.line if instance is not None else Line()
+    bench = Session.lane_bench.of((lane, repr(before)), lambda: Bench.of(before))
+    found, extra = _outcomes(comparison, bench, instance)
+    data = drawn(bench, found, extra, lambda operator: advice_data(operator, asked()), documents=source().documents)
+    bricks({**data, "compact": True}, lambda message: bench.hear(message, check_expression), Session.lane_bricks)
+    _take(lane, bench.line, before)
 
 
 def _about(instance: Instance) -> None:
-    """Where the method comes from, how it was read where its source leaves something open, and which models are not installed."""
+    """Where the method comes from, and how it was read where its source leaves something open."""
     heading = " · ".join(filter(None, (instance.label, instance.number_in_heading)))
     st.markdown(f"**{plain(heading)}**")
     for text in (instance.paper, instance.notes):
         if text:
             st.caption(plain(text))
-    for text in missing(instance.line, engine().models, session.model):
-        st.caption(f":material/cloud_off: {plain(text)}")
 
 
-def _different(i: int, instance: Instance) -> None:
-    """A form that changes one operator of the lane's line, in this lane or in a new one beside it."""
-    operators = instance.line.operators
-    position = st.selectbox(
-        "Step", range(len(operators)), key=f"apart-{i}-{instance.id}", format_func=lambda p: f"{p + 1}. {operators[p].words()}"
-    )
-    swaps, this = _swaps(instance.line, position), type(operators[position])
-    swaps = swaps if this.__name__ in swaps else [this.__name__, *swaps]  # a branch is no operator that could be added
-    name = st.selectbox(
-        "Becomes",
-        swaps,
-        index=swaps.index(this.__name__),
-        key=f"becomes-{i}-{position}-{instance.id}",
-        format_func=lambda n: OPERATORS.get(n, this).title,
-    )
-    current = operators[position] if name == this.__name__ else OPERATORS[name]()
-    try:
-        operator = operator_form(current, key=f"form-{i}-{position}-{name}-{instance.id}")
-        if operator is None:
-            return
-        use = lambda better: (_replace(i, repr(instance.line.replaced(position, better))), _close())
-        show_advice(operator, asked(), f"form-{i}-{position}-{name}-{instance.id}", use)
-        if session.choosing is None:  # the advice was taken
-            st.rerun()
-        spec = repr(instance.line.replaced(position, operator))
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return
-    unchanged = spec == repr(instance.line)
-    full = len(session.lanes) >= MOST_LANES
+def _outcomes(comparison: Comparison | None, bench: Bench, instance: Instance | None) -> tuple[dict, list]:
+    """What came of the lane's steps where it was run on the question on the screen."""
+    line = None if instance is None else repr(instance.line)
+    lanes = comparison.lanes if comparison is not None else ()
+    ran = next((one for one in lanes if repr(one.instance.line) == line and one.status == DONE), None)
+    if comparison is None or ran is None:
+        return {}, []
+    return outcomes(comparison, ran, bench.draft, step_outcomes(comparison, ran))
+
+
+def _take(lane: int, line: Line | None, before: Line) -> None:
+    """How the changed line differs, what it lacks here, and the buttons that run it in this lane or in one beside."""
+    adding, full = lane >= len(session.lanes), len(session.lanes) >= MOST_LANES
+    words = "" if line is None else change_words(before, line)
+    idle = line is None or not words
+    if line is None:
+        st.caption("The line cannot be run yet." if adding else "The line cannot be run like this: the brick with the red border says why.")
+    else:
+        st.caption(plain(words) or "Nothing is changed yet. Choose a brick to set it, or to put another step in its place.")
+        for text in missing(line, engine().models, session.model):
+            st.caption(f":material/cloud_off: {plain(text)}")
     with st.container(horizontal=True):
-        if st.button("Try it in a lane beside", key=f"beside-{i}", type="primary", disabled=unchanged or full):
-            _use(i, spec, beside=True)
-        if st.button("Change this lane", key=f"apply-{i}", disabled=unchanged):
-            _use(i, spec)
+        if adding:
+            if st.button("Add this lane", key="lane-add", type="primary", disabled=idle or full):
+                _use(lane - 1, repr(line), beside=True)
+            return
+        if st.button("Try it in a lane beside", key=f"beside-{lane}", type="primary", disabled=idle or full):
+            _use(lane, repr(line), beside=True)
+        if st.button("Change this lane", key=f"apply-{lane}", disabled=idle):
+            _use(lane, repr(line))
     if full:
         st.caption(f"There is room for {MOST_LANES} lanes; remove one to try a change beside.")
-
-
-def _swaps(line: Line, position: int) -> list[str]:
-    """The operators that could stand at that position of the line."""
-    before, after = line.operators[:position], line.operators[position + 1 :]
-
-    def fits(name: str) -> bool:
-        candidate = OPERATORS[name]()
-        rest = (*before, candidate)
-        return unfit(before, candidate) is None and all(unfit((*rest, *after[:n]), o) is None for n, o in enumerate(after))
-
-    return [name for name in OPERATORS if fits(name)]
 
 
 def _use(lane: int, spec: str, beside: bool = False) -> None:
     """Put a line in the lane, or in a new one behind it, and ask."""
     insert(lane, spec) if beside else _replace(lane, spec)
+    del session.lane_bench
     _close()
     st.rerun()
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
-
-import streamlit as st
 
 from core.cases import ratings
 from core.diagnosis.repair.adviser import Advice, advise
@@ -18,7 +14,6 @@ from core.types import Question
 from pages.parts.compare.asking import known_question
 from pages.parts.shared.session import engine, graph_name, source
 from pages.parts.shared.session_state import session
-from pages.parts.shared.text import plain
 
 
 def asked() -> Question:
@@ -52,23 +47,6 @@ def advised(operator: Operator, question: Question) -> Advice | str | None:
 def same_words(keep: int) -> str:
     """That the suggested size is the one that is set."""
     return f"{keep:,} nodes is also what this question suggests."
-
-
-def show_advice(operator: Operator, question: Question, key: str, use: Callable[[Operator], None]) -> None:
-    """Draw the suggestion for an operator; `use` is called with the operator changed so, when the button is pressed."""
-    advice = advised(operator, question)
-    if advice is None or isinstance(advice, str):
-        if advice:
-            st.caption(plain(advice))
-        return
-    assert isinstance(operator, PersonalizedPageRank)  # for no other is there one
-    if advice.keep == operator.keep:
-        st.caption(same_words(advice.keep))
-        return
-    with st.expander(f"Suggested for this question: {advice.keep:,} nodes", icon=":material/lightbulb:"):
-        for reason in advice.reasons:
-            st.caption(plain(reason))
-        st.button(f"Keep {advice.keep:,} nodes", key=f"{key}-advice", on_click=use, args=(replace(operator, keep=advice.keep),))
 
 
 def advice_data(operator: Operator | None, question: Question) -> dict[str, Any] | None:

@@ -21,19 +21,19 @@ def _component():
     return st.components.v2.component("hopscope_chooser", js=joined(FOLDER / "chooser.js"), css=(FOLDER / "chooser.css").read_text("utf-8"))
 
 
-def chooser(known: Mapping[str, Instance], models, current: str, key: str, answering: bool = True, as_bricks: bool = False) -> str | None:
+def chooser(known: Mapping[str, Instance], models, current: str, key: str, answering: bool = True) -> str | None:
     """Draw the chooser; the id of the instance that was chosen in this run, else None.
 
-    `models` is the registry, which knows what is not installed; `current` is the id of the instance that is marked. `as_bricks` draws each
-    line as a row of small bricks, in the colours of Build, in the place of its words.
+    `models` is the registry, which knows what is not installed; `current` is the id of the instance that is marked. Each line is
+    drawn as a row of small bricks, in the colours of Build.
     """
-    groups = [{"title": title, "rows": [_row(one, models, answering, as_bricks) for one in rows]} for title, rows in grouped(known).items()]
+    groups = [{"title": title, "rows": [_row(one, models, answering) for one in rows]} for title, rows in grouped(known).items()]
     result = _component()(key=key, data={"current": current, "groups": groups}, on_choose_change=lambda: None)
     return result.choose
 
 
-def _row(one: Instance, models, answering: bool, as_bricks: bool) -> dict[str, Any]:
-    steps = [{"stage": step.stage, "title": step.title[:1].upper() + step.title[1:]} for step in one.line] if as_bricks else []
+def _row(one: Instance, models, answering: bool) -> dict[str, Any]:
+    steps = [{"stage": step.stage, "title": step.title[:1].upper() + step.title[1:]} for step in one.line]
     return {
         "steps": steps,
         "id": one.id,

@@ -175,6 +175,8 @@ class Session:
     lanes_for: Key[str] = Key(GraphSource.kind, "The kind of source that `lanes` are for.")
     lanes_of_kind: Key[dict[str, list[str]]] = Key(dict, "The lanes chosen last for each kind of source.")
     choosing: Key[tuple[int, str] | None] = Key(None, "The lane that the dialog changes, and what of it; set by a lane's buttons.")
+    lane_bench: Made[Bench] = Made("The line of the lane in the dialog as it is changed, by lane and line.")
+    lane_bricks: Widget[Any] = Widget(None, "What the browser says of that line: edits, and what is chosen.")
     advice: Key[dict[Any, Advice]] = Key(dict, "The size that was suggested for the question, as long as question and feedback stay.")
 
     # Compare: what is on the screen
@@ -265,7 +267,7 @@ class Session:
     questions_fit: Made[str] = Made("What of a file's questions does not fit a graph, by both.")
     questions_added: Key[tuple[str, str]] = Key(("", ""), "The set that was added last, and its file.")
 
-    # Indexes, Models, and the forms of operators
+    # Indexes and Models
     index_problem: Key[str] = Key("", "What stood in the way on Indexes, said once.")
     role: Keys[str] = Keys("", "The model that is chosen for a role, by role.")
     model_added: Key[str] = Key("", "The title of the model that was added, said once.")
@@ -281,7 +283,6 @@ class Session:
     server_roles: Widget[list[str]] = Widget(list, "The roles that the model in the form of a server takes over.")
     server_emptied: Key[bool] = Key(False, "Whether the form is to be emptied before it is drawn again.")
     try_jobs: Keys[str] = Keys("", "The job that tries a model, by kind of trial.")
-    form_model: Keys[str | None] = Keys(None, "The model that is chosen in the form of an operator, by the key of its field.", "{}")
 
     # Build
     bench: Key[Bench | None] = Key(None, "The line that is put together, with the way back; made when Build is first opened.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from urllib.parse import parse_qs, urlparse
 
 import pytest
@@ -69,6 +70,31 @@ def test_a_method_is_built_from_nothing_by_keys_alone(app):
         page.keyboard.press("Enter")
         expect(page.locator(".change .of")).to_have_text("Rank → Random selection", timeout=120_000)
         assert not serious(page)
+
+
+def test_a_method_is_built_from_nothing_by_mouse_alone_in_under_a_minute_and_a_step_changed(app):
+    with opened(app) as page:
+        page.locator("[data-entry=PersonalizedPageRank]").wait_for(timeout=60_000)
+        settle(page)
+        began = time.monotonic()
+        page.locator("[data-entry=PersonalizedPageRank]").click()
+        for number, (slot, step) in enumerate(
+            (("after PageRank", "ShortestPaths"), ("after Shortest paths", "Rank"), ("after Rank", "Answer")), 1
+        ):
+            expect(page.locator(".hk > .line .brick:not(.added)")).to_have_count(number)
+            expect(page.locator(".hk[aria-busy=false]")).to_have_count(1)
+            page.get_by_role("button", name=f"Add a step {slot}").click()
+            expect(page.locator(".hk[aria-busy=false]")).to_have_count(1)
+            page.locator(f"[data-entry={step}]").click()
+        wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
+        assert line_in(page) == TWELVE and time.monotonic() - began < 60
+        expect(page.locator(".hk > .line .brick .counts")).to_have_count(5, timeout=120_000)
+        expect(page.locator(".change:not(.pending) .figures")).to_contain_text("Answers kept")
+        page.locator("[data-brick='1'] > .open").click()
+        page.get_by_role("button", name="In its place").click()
+        page.locator("[data-entry=EgoNetwork]").click()
+        expect(page.locator(".change .of")).to_have_text("PageRank → Neighbourhood", timeout=120_000)
+        expect(page.locator(".change .figures")).to_contain_text("→")  # before and now
 
 
 def test_keys_move_copy_remove_and_take_back(app):

@@ -1,9 +1,10 @@
 """A line with a branch on the Build screen: a brick with a row for each number of hops, each of which is edited as ever."""
 
+from core.drafts import Draft
+from core.drafts.fits import offers
 from core.instances.catalogue import catalogue
 from core.operators.branch import Branch
 from pages.parts.build.drawn import drawn
-from pages.parts.compare.lanes import _swaps
 from tests.pages.build.test_build import bench, hear, opened, own  # noqa: F401
 
 
@@ -42,5 +43,5 @@ def test_rows_come_and_go(own):  # noqa: F811
 
 
 def test_what_may_stand_in_a_branch_s_place_finds_paths():
-    names = _swaps(catalogue()["lego-14-by-hops"].line, 2)
-    assert "BeamSearch" in names and "ChainRanking" in names and "Branch" not in names and "PredictHops" not in names
+    names = {name for name, reason in offers(Draft.of(catalogue()["lego-14-by-hops"].line), 3).items() if reason is None}
+    assert "BeamSearch" in names and "ChainRanking" in names and "PredictHops" not in names

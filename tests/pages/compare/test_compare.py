@@ -8,6 +8,8 @@ from streamlit.testing.v1 import AppTest
 from core.cases.examples import demo
 from core.io.home import ROOT
 from core.sources import GraphSource
+from pages.parts.build.bench import Bench
+from pages.parts.compare.lanes import _outcomes
 from pages.parts.compare.permalink import case_link
 from pages.parts.shared.session import engine
 
@@ -29,6 +31,23 @@ def job(at: AppTest):
     return found
 
 
+def button(at: AppTest, label: str):
+    return next(one for one in at.button if one.label == label)
+
+
+def steps_of(at: AppTest, lane: int) -> None:
+    """Open the dialog with the steps of a lane."""
+    at.session_state["choosing"] = (lane, "step")
+    at.run()
+
+
+def hear(at: AppTest, *edits) -> None:
+    """What the browser says of the line in the dialog, and the page drawn after it."""
+    one = at.session_state["lane_bench"][1]
+    one.hear({"who": "test", "edits": [{"n": n, **edit} for n, edit in enumerate(edits, one.done[1] + 1)]}, lambda text, parameter: None)
+    at.run()
+
+
 def test_the_first_page_shows_a_finished_comparison_without_a_job(movies):
     at = opened(llm="0")
     assert not at.exception and "job" not in at.session_state
@@ -40,11 +59,45 @@ def test_the_first_page_shows_a_finished_comparison_without_a_job(movies):
 
 def test_a_lane_that_is_changed_before_the_first_question_asks_nothing(movies):
     at = opened(llm="0", lane=[FAST, "lego-1"])
-    at.session_state["choosing"] = (0, "step")
-    at.run()
-    next(one for one in at.number_input if one.label == "Hops").set_value(2).run()
-    next(one for one in at.button if one.label == "Change this lane").click().run()
+    steps_of(at, 0)
+    assert button(at, "Change this lane").disabled
+    hear(at, {"do": "set", "key": 1, "name": "hops", "value": 2})
+    assert any("hops 1 → 2" in one.value for one in at.caption)
+    button(at, "Change this lane").click().run()
     assert not at.exception and not at.error and at.session_state["lanes"][0] == FAST.replace("hops=1", "")
+
+
+def test_any_change_of_the_line_is_tried_beside_and_one_that_cannot_be_run_is_not(movies):
+    at = opened(llm="0", lane=[FAST, "lego-1"])
+    steps_of(at, 0)
+    hear(at, {"do": "remove", "key": 1})
+    assert button(at, "Change this lane").disabled and button(at, "Try it in a lane beside").disabled
+    hear(at, {"do": "undo"}, {"do": "replace", "key": 3, "name": "RandomSelect"}, {"do": "remove", "key": 4})
+    assert any("Rank, Answer → Random selection" in one.value for one in at.caption)
+    button(at, "Try it in a lane beside").click().run()
+    assert not at.exception and at.session_state["lanes"] == [FAST, "EgoNetwork(hops=1) >> ShortestPaths() >> RandomSelect()", "lego-1"]
+    steps_of(at, 0)  # the lane's own line again
+    assert button(at, "Change this lane").disabled
+
+
+def test_a_lane_is_added_that_is_put_together_from_nothing(movies):
+    at = opened(llm="0", lane=["lego-1"])
+    steps_of(at, 1)
+    assert button(at, "Add this lane").disabled
+    hear(at, {"do": "insert", "slot": "0", "name": "EgoNetwork"}, {"do": "insert", "slot": "1", "name": "SimplePaths"})
+    button(at, "Add this lane").click().run()
+    assert not at.exception and at.session_state["lanes"] == ["lego-1", "EgoNetwork() >> SimplePaths()"]
+
+
+def test_a_line_in_the_dialog_shows_what_came_of_its_steps_in_the_question_on_the_screen(movies):
+    at = opened(q=QUESTION, lane=[FAST, "lego-1"], llm="0")
+    comparison = job(at).comparison
+    bench, lane = Bench.of(comparison.lanes[0].instance.line), comparison.lanes[0].instance
+    found, extra = _outcomes(comparison, bench, lane)
+    assert set(found) == {1, 2, 3, 4} and "nodes" in found[1]["counts"] and [one["at"] for one in extra] == [3]
+    bench.hear({"who": "a", "edits": [{"n": 1, "do": "set", "key": 3, "name": "keep", "value": 9}]}, lambda *_: None)
+    assert set(_outcomes(comparison, bench, lane)[0]) == {1, 2}  # the rest was not run like this
+    assert _outcomes(None, bench, lane) == _outcomes(comparison, bench, None) == ({}, [])
 
 
 def test_a_dialog_left_open_is_closed_by_an_address(movies):

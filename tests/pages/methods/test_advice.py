@@ -6,8 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.io.home import ROOT
+from core.operators.extract import PersonalizedPageRank
 from core.runtime.jobs import Job
 from core.types import Question
+from pages.parts.compare import lanes
 from pages.parts.methods.advice import advice_data
 from pages.parts.shared.session import engine
 
@@ -28,19 +30,16 @@ def opened(movies):
     return page
 
 
-def press(at: AppTest) -> AppTest:
-    (button,) = [button for button in at.button if str(button.key).endswith("-advice")]
-    return button.click().run()
-
-
-def test_compare_suggests_and_changes_the_lane_when_pressed(opened):
+def test_compare_suggests_and_changes_nothing_by_itself(opened, monkeypatch):
+    sent = []
+    monkeypatch.setattr(lanes, "bricks", lambda data, *_: sent.append(data))
     at = opened("compare", q="which person directed the movie Inception", lane=[LANE], llm="0")
-    assert not at.exception and at.session_state["lanes"] == [LANE]
     at.session_state["choosing"] = (0, "step")
     at.run()
-    assert any("6 words, a name counted as one" in part.value for part in at.caption)
-    press(at)
-    assert at.session_state["lanes"] == ["PersonalizedPageRank(keep=200) >> ShortestPaths() >> Answer()"]
+    assert not at.exception and at.session_state["lanes"] == [LANE]
+    advice = sent[-1]["form"]["advice"]
+    assert (advice["name"], advice["value"], advice["button"]) == ("keep", 200, "Keep 200 nodes")
+    assert any("6 words, a name counted as one" in reason for reason in advice["reasons"])
 
 
 def test_build_suggests_for_the_question_that_is_tried(opened):
@@ -55,5 +54,4 @@ def test_build_suggests_for_the_question_that_is_tried(opened):
 
 
 def test_without_a_question_nothing_is_suggested(opened):
-    at = opened("compare", lane=[LANE], llm="0")
-    assert not [button for button in at.button if str(button.key).endswith("-advice")]
+    assert advice_data(PersonalizedPageRank(), Question(" ")) is None
