@@ -33,6 +33,7 @@ COMMANDS = (
     "prepare",
     "questions",
     "reports",
+    "reproduce",
     "search",
 )
 

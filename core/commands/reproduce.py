@@ -1,0 +1,181 @@
+"""`reproduce`: a paper's table from here, beside the values that it prints."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import json
+from pathlib import Path
+
+from core.commands.spread import add_workers, workers_of
+from core.commands.terminal import OK, bar, finish, warn
+from core.errors import BadInput
+from core.evaluation.papers.beside import Beside, agreement, beside, cells, markdown
+from core.evaluation.papers.experiments import Experiment, PublishedSet, experiment, papers
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.store import Store, evaluations_file
+from core.instances.catalogue import catalogue
+
+SMALL = 5  # questions of each set
+EPILOG = """Without a name it lists every table and figure of the five papers, and what makes each. A run is an evaluation for each
+set, saved as it goes: the same command goes on with it. --small asks a few shipped questions with the models of this computer, in
+minutes; its figures show that all of it runs, and say little of the methods."""
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    reproduce = commands.add_parser("reproduce", help="make a paper's table, beside the values that it prints", epilog=EPILOG)
+    reproduce.add_argument("name", nargs="?", metavar="NAME", help="the experiment, such as lego-table-7")
+    reproduce.add_argument(
+        "--data",
+        action="append",
+        default=[],
+        metavar="WHERE",
+        help="a folder with the published files, or CWQ=FILE, CWQ=SET for one set of the paper; may be repeated",
+    )
+    reproduce.add_argument("--graph", default="", metavar="NAME", help="the graph that questions without graphs of their own are asked on")
+    reproduce.add_argument("--small", action="store_true", help=f"{SMALL} shipped questions of each set, and the methods that need no more")
+    reproduce.add_argument("--sample", default="", metavar="N", help=f"questions of each set, or all (default: all; with --small {SMALL})")
+    reproduce.add_argument(
+        "--answer", default="", metavar="MODEL", help="the language model that answers and picks (default: those of the roles)"
+    )
+    reproduce.add_argument("--no-llm", action="store_true", help="ask no language model for answers; the graph reader's are scored")
+    reproduce.add_argument("--judge", action="store_true", help="let the model of the role judge say whether each answer is right")
+    reproduce.add_argument("--fetch", action="store_true", help="say where the sets are published, and run nothing")
+    reproduce.add_argument("--out", metavar="FILE", help="write the tables as Markdown")
+    reproduce.add_argument("--json", action="store_true", help="print one JSON object")
+    add_workers(reproduce)
+    reproduce.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """List, or run, print and write; the exit code."""
+    if options.name is None:
+        _list(options.json)
+        return OK
+    wanted = experiment(options.name)
+    if options.fetch:
+        print("\n".join(f"{name}: {wanted.sets[name].fetch}" for name in wanted.printed))
+        return OK
+    out = Path(options.out) if options.out else None
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise BadInput(f"{out} cannot be written: there is no such folder, or it is one.")
+    sets = _sets(options, wanted)
+    warn(f"{name} is left out: no file of it was named. {wanted.sets[name].fetch}." for name in wanted.printed if name not in sets)
+    if not sets:
+        raise BadInput(f"No set of {wanted.id} is here. Name a folder or file with --data, or try it with --small.")
+    engine = options.engine()
+    if options.answer:
+        for role in ("answer", "choose"):
+            engine.models.set_role(role, options.answer, save=False)
+    tables, differs = [], _differs(options, wanted, sets, engine)
+    for name, asked in sets.items():
+        summary = _asked(options, engine, wanted, asked)
+        differs += [f"{name}: {sentence}" for sentence in filter(None, [_part(summary), summary.so_far(), *summary.failed()])]
+        tables += beside(wanted, name, summary)
+    if out is not None:
+        _write(out, markdown(wanted, tables, differs))
+    _print(wanted, tables, differs, options.json)
+    return OK
+
+
+def _list(as_json: bool) -> None:
+    """Every table and figure of the papers, and what makes it."""
+    if as_json:
+        print(json.dumps([dataclasses.asdict(paper) for paper in papers()], ensure_ascii=False, indent=2))
+        return
+    for paper in papers():
+        print(f"\n{paper.title}")
+        for one in paper.experiments:
+            here = ", ".join(one.small()) or "none"
+            print(f"  {one.id:22} {one.place}. {one.title}; about {one.hours} hours on a graphics card; sets in small: {here}")
+        for place, command in paper.elsewhere.items():
+            print(f"  {'':22} {place}: {command}")
+        for place, why in paper.open.items():
+            print(f"  {'':22} {place}: not made, {why}")
+
+
+def _sets(options, wanted: Experiment) -> dict[str, str]:
+    """The question set or file of each set of the paper that is here, in the paper's order. Raises BadInput."""
+    if options.small:
+        if not wanted.small():
+            raise BadInput(f"No set of {wanted.id} ships, so that it cannot be tried in small.")
+        return wanted.small()
+    named, folders = {}, []
+    for given in options.data:
+        name, sign, where = given.partition("=")
+        if sign and name in wanted.printed:
+            named[name] = where
+        elif Path(given).is_dir():
+            folders.append(Path(given))
+        else:
+            raise BadInput(f"--data is a folder, or one of {', '.join(wanted.printed)} with = and a file or set; “{given}” is neither.")
+    found = {name: named.get(name) or _in(folders, wanted.sets[name]) or wanted.sets[name].set for name in wanted.printed}
+    return {name: asked for name, asked in found.items() if asked}
+
+
+def _in(folders: list[Path], published: PublishedSet) -> str:
+    """The first file in these folders that is named as one of the set; empty where there is none."""
+    files = [file for folder in folders for file in sorted(folder.rglob("*")) if file.is_file()]
+    for pattern in published.files:
+        if matching := [file for file in files if fnmatch.fnmatch(file.name.casefold(), pattern)]:
+            return str(matching[0])
+    return ""
+
+
+def _asked(options, engine, wanted: Experiment, asked: str) -> Summary:
+    """The run of one set, finished. Raises BadInput, HopscopeError."""
+    known = catalogue()
+    chosen = (wanted.small_rows or tuple(wanted.rows)) if options.small else tuple(wanted.rows)
+    sample = options.sample or (str(SMALL) if options.small else "all")
+    if sample != "all" and not sample.isdecimal():
+        raise BadInput(f"A sample is a whole number or “all”, not “{sample}”.")
+    settings = {"model": wanted.model and not options.no_llm, "judge": options.judge, "cold": wanted.cold, "graph": options.graph}
+    store = Store(evaluations_file())
+    with bar("Opening the graph") as advanced:
+        size = None if sample == "all" else int(sample)
+        plan = make_plan([known[id] for id in chosen], asked, size, lambda name: engine.graph(name, progress=advanced), **settings)
+    warn(plan.notes)
+    job = evaluate(engine, store, plan, False, workers_of(options), 0, None, 0)
+    finish(job)
+    return Summary(store.run(job.number), store.rows(job.number))
+
+
+def _differs(options, wanted: Experiment, sets: dict[str, str], engine) -> list[str]:
+    """The settings that are not the paper's, in sentences."""
+    answered = "nobody: the graph reader's names are scored" if options.no_llm else engine.models.title("answer")
+    found = [*wanted.differs, f"Answers in the paper: {wanted.answers}. Here: {answered}."] if wanted.model else [*wanted.differs]
+    if options.small:
+        found += [f"{name}: {said}." for name in sets if (said := wanted.sets[name].small_is)]
+        left = [name for id, name in wanted.rows.items() if wanted.small_rows and id not in wanted.small_rows]
+        found += [f"Left out in small: {', '.join(left)}."] if left else []
+    return found
+
+
+def _part(summary: Summary) -> str:
+    spec = summary.run.spec
+    return f"{spec['sample']:,} of the {spec['of']:,} questions of {spec['set']}." if spec["sample"] < spec["of"] else ""
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as error:
+        raise BadInput(f"{file} cannot be written: {error.strerror}.") from None
+
+
+def _print(wanted: Experiment, tables: list[Beside], differs: list[str], as_json: bool) -> None:
+    if as_json:
+        found = {"experiment": wanted.id, "tables": [dataclasses.asdict(one) for one in tables], "differs": differs}
+        print(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    for one in tables:
+        rows = [["", "paper", "here", "n", "paper − first", "here − first", "agrees"], *(cells(one.metric, row) for row in one.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        print(f"\n{wanted.paper}, {wanted.place}: {one.set}, {one.metric}")
+        for row in rows:
+            print("  ".join(cell.rjust(width) if i else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths))))
+        print(agreement(one))
+    print("\n" + "\n".join(differs))

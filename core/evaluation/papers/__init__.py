@@ -1,0 +1,1 @@
+"""The papers' tables: what they print, what makes them here, and both beside each other."""

@@ -1,0 +1,127 @@
+"""What was measured beside what a paper prints: values, order of the methods, and differences from the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.papers.experiments import Experiment
+from core.evaluation.reports.export import shown
+from core.evaluation.reports.summary import Summary
+
+LEAST = 20  # questions, for an interval of differences that says something
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method: its value in the paper and here, and how far it is from the first row in both. `agrees` says whether the paper's
+    difference lies in the interval of the one here; None where one of them is not there, or rests on fewer than `LEAST` questions."""
+
+    instance: str
+    name: str
+    printed: float | None
+    here: Estimate
+    printed_difference: float | None = None
+    difference: tuple[float, float, float] | None = None
+
+    @property
+    def agrees(self) -> bool | None:
+        if self.printed_difference is None or self.difference is None or self.here.n < LEAST:
+            return None
+        return self.difference[1] <= self.printed_difference <= self.difference[2]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A metric on a set: a row a method. `tau` is Kendall's tau-b of the two orders over the methods that have both values; None where
+    there are fewer than two of these, or all are equal in one of them."""
+
+    set: str
+    asked: str
+    metric: str
+    rows: tuple[Row, ...]
+    tau: float | None
+
+
+def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
+    """For each metric that the paper prints of the set `name` its values beside those of a run."""
+    found = []
+    names = tuple(experiment.printed[name])
+    table = summary.table(names)
+    first, *others = summary.instances
+    for metric in names:
+        printed = dict(zip(experiment.rows, experiment.printed[name][metric], strict=True))
+        tests = {test.a: test for test in summary.compared([(other, first) for other in others], [metric])}
+        rows = []
+        for instance in summary.instances:
+            known, zero = printed[instance], printed[first]
+            rows.append(
+                Row(
+                    instance,
+                    experiment.rows[instance],
+                    known,
+                    table[instance][metric],
+                    None if known is None or zero is None or instance == first else known - zero,
+                    (tests[instance].difference, tests[instance].low, tests[instance].high) if instance in tests else None,
+                )
+            )
+        both = [(row.printed, row.here.mean) for row in rows if row.printed is not None and row.here.mean is not None]
+        found.append(Beside(name, summary.run.spec["set"], metric, tuple(rows), kendall(both)))
+    return found
+
+
+def kendall(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Kendall's tau-b of two orders of the same things, in [-1, 1]; None where that is not defined.
+
+    >>> from core.evaluation.papers.beside import kendall
+    >>> round(kendall([(1, 10), (2, 30), (3, 20)]), 3)  # of three pairs one is the other way round: (2 - 1) / 3
+    0.333
+    >>> kendall([(1, 2), (1, 3)])
+    """
+    from scipy.stats import kendalltau
+
+    if len(pairs) < 2 or any(len(set(side)) < 2 for side in zip(*pairs)):
+        return None
+    return float(kendalltau(*zip(*pairs)).statistic)
+
+
+def markdown(experiment: Experiment, tables: Sequence[Beside], differs: Sequence[str]) -> str:
+    """The tables as Markdown, one a set and metric, with what differs from the paper under them."""
+    lines = [f"# {experiment.place}: {experiment.title}", "", experiment.paper, ""]
+    for one in tables:
+        lines += [f"## {one.set}, {one.metric}", ""]
+        lines += ["| method | paper | here | n | from the first, paper | from the first, here | agrees |", "|---|---|---|---|---|---|---|"]
+        lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells(one.metric, row))} |" for row in one.rows]
+        lines += ["", agreement(one), ""]
+    return "\n".join([*lines, "## What differs from the paper", "", *(f"- {sentence}" for sentence in differs), ""])
+
+
+def cells(metric: str, row: Row) -> list[str]:
+    """A row of a table as texts: name, paper, here, questions, both differences, and whether these agree."""
+    value = lambda number: "–" if number is None else shown(metric, number)
+    signed = lambda number: "–" if number is None else f"{'−' if number < 0 else '+'}{shown(metric, abs(number))}"
+    spread = lambda mean, low, high, form: f"{form(mean)} [{form(low)}, {form(high)}]"
+    return [
+        row.name,
+        value(row.printed),
+        "–" if row.here.mean is None else spread(*row.here.numbers(), value),
+        f"{row.here.n:,}",
+        signed(row.printed_difference),
+        "–" if row.difference is None else spread(*row.difference, signed),
+        "–" if row.agrees is None else "yes" if row.agrees else "no",
+    ]
+
+
+def agreement(one: Beside) -> str:
+    """Where both agree, in a sentence or two."""
+    compared = [row.agrees for row in one.rows if row.agrees is not None]
+    n = max((row.here.n for row in one.rows), default=0)
+    order = (
+        "The order of the methods cannot be compared." if one.tau is None else f"Kendall's tau of the order of the methods: {one.tau:.2f}."
+    )
+    few = f"With fewer than {LEAST} questions nothing is said on whether differences agree." if n < LEAST else ""
+    within = (
+        f"For {sum(compared)} of {len(compared)} the paper's difference from the first row lies in the interval here." if compared else ""
+    )
+    return " ".join(filter(None, (f"{n:,} questions of {one.asked}.", order, few, within)))

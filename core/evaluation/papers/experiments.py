@@ -1,0 +1,97 @@
+"""The papers' experiments as data: the rows of a table, the sets they are asked of, and the values that the paper prints."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput, nearest
+
+FOLDER = Path(__file__).parent
+Values = Mapping[str, tuple[float | None, ...]]
+
+
+@dataclass(frozen=True)
+class PublishedSet:
+    """A question set of a paper. `files` are patterns of the names of its published files, `set` its name where it ships whole. `small` is
+    the shipped set of a small run, and `small_is` a sentence where that is another set; `fetch` says where it is published."""
+
+    name: str
+    fetch: str
+    files: tuple[str, ...] = ()
+    set: str = ""
+    small: str = ""
+    small_is: str = ""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table of a paper. `rows` has the paper's name by instance, `printed` for each set and metric a value a row in the units that are
+    measured here (shares in [0, 1], seconds), None where the paper has none. `hours` is a guess for the whole of it with one graphics
+    card. `model` says whether language models answer, `cold` whether nothing is shared, `small_rows` are the instances of a small run.
+    """
+
+    id: str
+    paper: str
+    place: str
+    title: str
+    rows: Mapping[str, str]
+    printed: Mapping[str, Values]
+    sets: Mapping[str, PublishedSet]
+    answers: str
+    differs: tuple[str, ...]
+    hours: int
+    model: bool = True
+    cold: bool = False
+    small_rows: tuple[str, ...] = ()
+
+    def small(self) -> dict[str, str]:
+        """The shipped question sets of a small run by the paper's name of the set."""
+        return {name: self.sets[name].small for name in self.printed if self.sets[name].small}
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper's experiments, with the tables and figures that another command makes (by place, the command), and those that nothing here
+    makes (by place, why)."""
+
+    title: str
+    experiments: tuple[Experiment, ...]
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    open: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def papers() -> tuple[Paper, ...]:
+    """The papers, each with its experiments."""
+    return tuple(_read(tomllib.loads(file.read_text("utf-8"))) for file in sorted(FOLDER.glob("*.toml")))
+
+
+def experiment(id: str) -> Experiment:
+    """The experiment of that id. Raises BadInput with the nearest one."""
+    known = {one.id: one for paper in papers() for one in paper.experiments}
+    if id not in known:
+        raise BadInput(f"There is no experiment “{id}”.{nearest(id, tuple(known))} “reproduce” lists them.")
+    return known[id]
+
+
+def _read(file: dict[str, Any]) -> Paper:
+    paper = file["paper"]
+    sets = {name: PublishedSet(name, **values | {"files": tuple(values.get("files", ()))}) for name, values in file.get("sets", {}).items()}
+    about = {"paper": paper["title"], "answers": paper["answers"], "differs": tuple(paper.get("differs", ()))}
+    found = tuple(_experiment(id, values, sets, paper.get("scale", 1.0), about) for id, values in file.get("experiments", {}).items())
+    return Paper(paper["title"], found, file.get("elsewhere", {}), file.get("open", {}))
+
+
+def _experiment(id: str, values: dict[str, Any], sets: Mapping[str, PublishedSet], scale: float, about: dict[str, Any]) -> Experiment:
+    printed = {
+        name: {metric: tuple(None if math.isnan(value) else value * scale for value in column) for metric, column in columns.items()}
+        for name, columns in values["printed"].items()
+    }
+    small = tuple(values.get("small_rows", ()))
+    return Experiment(id, sets=sets, **about | values | {"printed": printed, "small_rows": small})

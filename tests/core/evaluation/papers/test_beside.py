@@ -1,0 +1,117 @@
+"""What a paper prints beside what was measured: differences, agreement and order by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.cli import OK, WRONG, main
+from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.papers.beside import Beside, Row, agreement, beside, kendall, markdown
+from core.evaluation.papers.experiments import Experiment, PublishedSet
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.store import Run, StoredRow
+from core.types import Question
+from tests.core.evaluation.reports.test_summary import SPEC, outcome
+
+MADE = Experiment(
+    "made",
+    "A paper",
+    "Table 1",
+    "Made",
+    {"a": "A", "b": "B"},
+    {"Films": {"accuracy": (0.2, 0.7)}},
+    {"Films": PublishedSet("Films", "nowhere")},
+    "nobody",
+    (),
+    1,
+)
+
+
+def summary(n):
+    """Of `n` questions `a` answers half and `b` all."""
+    questions = [Question(f"q{i}", f"q{i}", ("One",), ("Ann",), 1) for i in range(n)]
+    rows = [StoredRow("a", one, outcome(1, i % 2)) for i, one in enumerate(questions)]
+    rows += [StoredRow("b", one, outcome(1, 1)) for one in questions]
+    return Summary(Run(7, "key", SPEC | {"of": n, "sample": n}, 0.0, "done", 2 * n, 0), rows)
+
+
+def test_differences_from_the_first_row_and_whether_they_agree():
+    (found,) = beside(MADE, "Films", summary(40))
+    a, b = found.rows
+    assert (a.here.mean, b.here.mean) == (0.5, 1.0) and found.tau == 1.0 and found.asked == "films_set"
+    assert a.printed_difference is None and a.difference is None and a.agrees is None
+    assert b.printed_difference == pytest.approx(0.5) and b.difference[0] == 0.5 and b.difference[1] <= 0.5 <= b.difference[2]
+    assert b.agrees is True
+    assert "1 of 1" in agreement(found) and "40 questions of films_set" in agreement(found)
+
+
+def test_few_questions_say_nothing_on_agreement():
+    (found,) = beside(MADE, "Films", summary(4))
+    assert found.rows[1].agrees is None and "fewer than 20" in agreement(found)
+
+
+def test_a_difference_outside_of_the_interval_does_not_agree():
+    row = Row("b", "B", 0.9, Estimate(0.5, 0.4, 0.6, 40), 0.6, (0.1, 0.0, 0.2))
+    assert row.agrees is False
+
+
+def test_orders_that_cannot_be_compared():
+    assert kendall([]) is None and kendall([(1, 2)]) is None and kendall([(1, 2), (2, 2)]) is None
+    assert kendall([(3, 1), (2, 2), (1, 3)]) == -1
+
+
+def test_markdown_has_what_is_missing_as_a_dash():
+    rows = (Row("a", "A | b", None, Estimate(None, None, None, 0)),)
+    text = markdown(MADE, [Beside("Films", "films_set", "accuracy", rows, None)], ["Another model."])
+    assert "| A \\| b | – | – | 0 | – | – | – |" in text and text.endswith("- Another model.\n") and "cannot be compared" in text
+
+
+@pytest.fixture
+def told(films, tmp_path, monkeypatch, capsys):
+    """`told(*arguments)`: exit code, output and error of `reproduce`, with two questions of the films graph as the set CWQ."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    (tmp_path / "RoG-cwq-test.jsonl").write_text(
+        '{"question": "what genre has One", "entities": ["One"], "answers": ["Drama"]}\n'
+        '{"question": "who directed Two", "entities": ["Two"], "answers": ["Ann"]}\n',
+        "utf-8",
+    )
+
+    def run(*arguments):
+        code = main(["reproduce", *arguments])
+        out = capsys.readouterr()
+        return code, out.out, out.err
+
+    return run
+
+
+def test_a_table_is_made_from_published_files_and_taken_up_again(told, films, tmp_path):
+    asked = ("lego-table-7", "--data", str(tmp_path), "--graph", str(films.folder), "--no-llm")
+    code, out, err = told(*asked, "--out", str(tmp_path / "t.md"), "--json")
+    found = json.loads(out)
+    assert code == OK and "WebQSP is left out" in err
+    (table,) = found["tables"]
+    assert table["set"].startswith("CWQ") and [row["printed"] for row in table["rows"]] == [0.183, 0.224, 0.133]
+    assert all(row["here"]["n"] == 2 for row in table["rows"])
+    assert any("graph reader" in sentence for sentence in found["differs"])
+    assert "# Table 7, B.8" in (tmp_path / "t.md").read_text("utf-8")
+    again = told(*asked)
+    assert again[0] == OK and "SBE+ISAR-EEMs (Origin)" in again[1] and "done" not in again[2]  # nothing is asked again
+
+
+def test_what_cannot_be_is_a_sentence(told, tmp_path):
+    assert told("nothing")[0] == WRONG
+    code, _, err = told("lego-table-7")
+    assert code == WRONG and "--data" in err and "--small" in err
+    assert "neither" in told("lego-table-7", "--data", "CWX=a.jsonl")[2]
+    assert "cannot be tried in small" in told("analysis-table-8", "--small")[2]
+    assert "A sample is" in told("lego-table-7", "--small", "--sample", "some")[2]
+    assert "cannot be written" in told("lego-table-7", "--small", "--out", str(tmp_path / "none" / "t.md"))[2]
+
+
+def test_the_list_and_the_sources(told):
+    code, out, _ = told()
+    assert code == OK and "lego-table-7" in out and "Walk&Retrieve" in out and "not made" in out
+    assert json.loads(told("--json")[1])[0]["experiments"]
+    assert "RoG-cwq" in told("lego-table-7", "--fetch")[1]
