@@ -96,6 +96,7 @@ def bring_questions(
     if before is None:
         raise BadInput(f"There is no corpus “{name}” of your own; bring its documents first.")
     found = read_file(file, set or name, format=format, columns=columns, gold=GOLD)
+    found.check_known()
     questions = _ById(before).put(found.questions)
     set = _set_of(before, set or name)
     asked: dict[str, Asked] = {set: (title or (before.title if set == name else set), questions)}
@@ -153,6 +154,7 @@ def _found(
         found.notes += plain.notes
     if questions and name not in found.sets:
         found.sets[name] = read_file(questions, name, gold=GOLD)
+        found.sets[name].check_known()
     return found
 
 

@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
 from core.graph.readers.formats import bare_suffix
+from core.io.files import PACKED
 from core.io.folders import remove
 from core.io.home import home
 from core.io.temporary import temporary_folder
@@ -73,7 +74,8 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
         raise BadInput("Give the question set a name of letters, digits or dashes.")
     if cleaned in taken or (sets_folder() / cleaned).exists():
         raise BadInput(f"There is already a question set “{cleaned}”; choose another name.")
-    file_name = "questions" + bare_suffix(file) + (".gz" if file.suffix.lower() == ".gz" else "")
+    packed = file.suffix.lower() if file.suffix.lower() in PACKED else ""
+    file_name = "questions" + bare_suffix(file) + packed
     description = {"title": " ".join(title.split()) or cleaned, "graph": graph, "file": file_name, **how}
     known = QuestionSet.described(cleaned, description, sets_folder() / cleaned, own=True)
     folder = None

@@ -16,8 +16,19 @@ from core.graph.readers.json_graphs import row_triples
 from core.graph.readers.source import Triple
 from core.graph.store import Graph
 from core.io.home import ROOT
-from core.io.json_rows import json_rows
-from core.questions.reading import FORMATS, MAX_BYTES, QuestionFile, bare_text, read_file, read_lines, rows_with_graphs
+from core.io.row_files import file_rows
+from core.questions.reading import (
+    ANSWERABLE,
+    FORMATS,
+    LONGEST_ROW,
+    MAX_BYTES,
+    QuestionFile,
+    bare_text,
+    read_file,
+    read_lines,
+    rows_with_graphs,
+)
+from core.questions.rows import rows_within
 from core.types import Direction, Question
 
 GRAPHS = ("union", "question")
@@ -144,11 +155,13 @@ def _places(known: QuestionSet, stamp: tuple) -> dict[str, int]:
 @lru_cache(maxsize=4)
 def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]:
     """The triples of each row that belongs to a set, packed, as a file may hold millions of them."""
-    rows = json_rows(file, most=MAX_BYTES)
+    rows = file_rows(file, most=MAX_BYTES, longest=LONGEST_ROW)
     return tuple(
-        zlib.compress(json.dumps(row_triples(file.name, where, row)).encode(), 1)
+        zlib.compress(json.dumps(row_triples(file.name, where, one)).encode(), 1)
         for where, row in rows
         if not only or row.get(only) is True
+        for one in rows_within(row)
+        if one.get(ANSWERABLE) is not False
     )
 
 

@@ -58,8 +58,8 @@ class Unpacked:
     """The bytes of a file after unpacking. Reading raises BadInput once more than `most` bytes have come out, or where a line has more than
     `longest`."""
 
-    def __init__(self, name: str, raw: BinaryIO, size: int, packed: str, tell: Tell | None, most: int | None, longest: int = LONGEST_LINE):
-        self.name, self.line, self.longest = name, 0, longest
+    def __init__(self, name: str, raw: BinaryIO, size: int, packed: str, tell: Tell | None, most: int | None, longest: int | None = None):
+        self.name, self.line, self.longest = name, 0, longest or LONGEST_LINE
         self._raw, self._size, self._tell, self._most = raw, size, tell, most
         self._stream = _unpacking(raw, packed)
         self._count = self._reported = 0
@@ -106,10 +106,10 @@ class Unpacked:
 
 @contextmanager
 def opened(
-    file: str | FilePath | Source, tell: Tell | None = None, most: int | None = None, longest: int = LONGEST_LINE
+    file: str | FilePath | Source, tell: Tell | None = None, most: int | None = None, longest: int | None = None
 ) -> Iterator[Unpacked]:
     """A file's bytes, unpacked where its name ends in `.gz`, `.bz2` or `.zst`. `tell` hears the share read, `most` bounds the bytes that
-    come out, and `longest` those of a line.
+    come out, and `longest` those of a line (`LONGEST_LINE`).
 
     Raises BadInput where the file is missing, unreadable, damaged or larger than `most`.
     """
@@ -174,7 +174,7 @@ class _Zstandard(io.RawIOBase):
 
 
 def lines(
-    path: str | FilePath | Source, tell: Tell | None = None, most: int | None = None, longest: int = LONGEST_LINE
+    path: str | FilePath | Source, tell: Tell | None = None, most: int | None = None, longest: int | None = None
 ) -> Iterator[tuple[int, str]]:
     """The lines that are not blank with their numbers from 1, line ends removed. Raises BadInput as `opened` does, and for
     bytes that are not UTF-8."""

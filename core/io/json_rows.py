@@ -13,16 +13,17 @@ from core.io.files import LONGEST_LINE, Source, Tell, lines, opened
 from core.io.json_pieces import Pieces, not_json
 
 HOLDS_ROWS = ("Questions", "questions", "data")  # keys under which a JSON file may hold its list of rows
+OF_A_ROW = ("question", "query", "text", "article", "graph", "RawQuestion", "utterance")  # keys of a row, whatever lists it holds
 OPENING = 1 << 16  # bytes that are read at once in search of the first that is not blank
 File = str | FilePath | Source
 Row = tuple[str, dict[str, Any]]
 Numbered = tuple[int, str, dict[str, Any]]
 
 
-def json_rows(path: File, tell: Tell | None = None, most: int | None = None, longest: int = LONGEST_LINE) -> Iterator[Row]:
+def json_rows(path: File, tell: Tell | None = None, most: int | None = None, longest: int | None = None) -> Iterator[Row]:
     """The objects of a JSON file, each with its place in the file: one object a line, one array of objects, or an object that
-    holds such an array under one of `HOLDS_ROWS`, the first in the file. An object behind which another follows is a row, whatever it
-    holds.
+    holds such an array under one of `HOLDS_ROWS`, the first in the file. An object on one line is a row, whatever it holds, if another
+    follows or it has a key of `OF_A_ROW`.
 
     All are read as they go: one row at a time lies in memory, none longer than a line may be, of `longest` bytes. Raises BadInput as
     `core.io.files.lines` does, and naming the line for what is not JSON, no object, or longer.
@@ -36,7 +37,7 @@ def numbered_rows(
     most: int | None = None,
     holds: Sequence[str] = HOLDS_ROWS,
     single: bool = False,
-    longest: int = LONGEST_LINE,
+    longest: int | None = None,
 ) -> Iterator[Numbered]:
     """The objects of a JSON file as `json_rows` gives them, each with its number: its line where there is one object a line, else its place
     in the array, from 1. `holds` are the keys under which an object may hold the rows; where it holds none it is a row itself if `single`,
@@ -100,11 +101,12 @@ def _form(path: File, tell: Tell | None, most: int | None, holds: Sequence[str])
     """How the rows of a file lie that begins with an object: an array that this object holds, where it is all of the file, else one
     a line, where it ends on its line. `tell` hears that nothing is read yet."""
     with opened(path, (lambda share: tell(0.0)) if tell else None, most) as source:
-        pieces, held = Pieces(source), False
+        pieces, held, of_a_row = Pieces(source), False, False
         pieces.next()
         begins = pieces.line()
         for key in pieces.keys():
             held = held or (key in holds and pieces.opens_objects())
+            of_a_row = of_a_row or key in OF_A_ROW
             if pieces.next() != "[":
                 pieces.value()
                 continue
@@ -114,7 +116,7 @@ def _form(path: File, tell: Tell | None, most: int | None, holds: Sequence[str])
                 pieces.value()
         if pieces.line() > begins:
             return HELD if held else SPREAD
-        return HELD if held and not pieces.next() else LINES
+        return HELD if held and not of_a_row and not pieces.next() else LINES
 
 
 def _at_end(pieces: Pieces, where: str, what: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import LONGEST_LINE, Tell, size_text
+from core.io.files import Tell, size_text
 from core.io.json_rows import Row, beginning, json_rows
 
 PARQUET, ARROW = (".parquet",), (".arrow", ".feather")
@@ -28,7 +28,7 @@ def holds_rows(path: FilePath, most: int | None = None) -> bool:
 
 
 def file_rows(
-    path: FilePath, tell: Tell | None = None, most: int | None = None, without: Container[str] = (), longest: int = LONGEST_LINE
+    path: FilePath, tell: Tell | None = None, most: int | None = None, without: Container[str] = (), longest: int | None = None
 ) -> Iterator[Row]:
     """The rows of a file, each with its place: those of JSON as `core.io.json_rows.json_rows` gives them, of Parquet and Arrow one object
     for each row, its columns as keys. Columns `without` which a reader does well are not decoded. Raises BadInput as `json_rows` does,

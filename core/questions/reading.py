@@ -14,7 +14,8 @@ from core.errors import BadInput, nearest, shorten
 from core.io.files import Tell, lines
 from core.io.row_files import file_rows, holds_rows, is_columnar
 from core.questions.collected import Collected
-from core.questions.rows import ROW_FORMATS, question_of_row, rows_within
+from core.questions.gold import GOLD
+from core.questions.rows import ANSWERS, ROW_FORMATS, question_of_row, rows_within
 from core.questions.table import columns_of, is_table, table_questions
 from core.types import Question
 
@@ -47,10 +48,21 @@ class QuestionFile:
     file: str = ""
     ignored: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # all that hold something
 
     def note(self, name: str = "") -> str:
         """What was left out and not read of the file, or of what bears this name, in sentences; empty where all was read."""
         return " ".join(filter(None, (*self.left_out, self._ignored(name))))
+
+    def check_known(self) -> None:
+        """Nothing, where questions have answers or gold documents, or the file no column that may hold them. Raises BadInput that names the
+        columns found and those looked for: a score of them would be that of nothing."""
+        if self.ignored and not any(one.answers or one.gold or one.abstract for one in self.questions):
+            there = ", ".join(shorten(name, 40) for name in self.columns[:NAMED])
+            raise BadInput(
+                f"{self.file} has no answers and no gold documents under a name that is known: it has the columns {there}. Looked for "
+                f"{', '.join(ANSWERS)} and {', '.join(GOLD)}; rename the column, or name the columns of a table in their order."
+            )
 
     def _ignored(self, name: str) -> str:
         shown = ", ".join(f"“{shorten(key, 40)}”" for key in self.ignored[:NAMED])
@@ -105,7 +117,7 @@ def read_file(
         collected.add(where, question)
     if not collected.questions:
         raise BadInput(f"{path.name} holds no questions.")
-    return QuestionFile(tuple(collected.questions), path.name, collected.ignored(), collected.left_out())
+    return QuestionFile(tuple(collected.questions), path.name, collected.ignored(), collected.left_out(), tuple(collected.there))
 
 
 def _row_questions(

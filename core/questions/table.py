@@ -195,7 +195,7 @@ def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int
     if "question" not in places:
         raise BadInput(f"{file}, row 1: no column is called “question”. The first row should be: question,answers,entities.")
     others = (name for place, name in enumerate(header) if place not in places.values())
-    if "answers" not in places and (like := like_answers(others)):
+    if not {"answers", "any of"} & places.keys() and (like := like_answers(others)):
         raise BadInput(f"{file}, row 1: the column “{shorten(like, 40)}” seems to hold the answers; call it “answers”.")
     for place, name in enumerate(names):
         near = get_close_matches(name, [column for column in expected if column not in places], 1, 0.75)

@@ -29,7 +29,7 @@ def text_of(value: Any, key: str = "text") -> str:
 
 def texts(row: Row, *keys: str) -> tuple[str, ...]:
     """The texts under the first of `keys` that is there: a list of them, or one; none where no key is there."""
-    key = next((key for key in keys if row.get(key) is not None), None)
+    key = next((key for key in keys if row.get(key) not in (None, "")), None)
     if key is None:
         return ()
     values = row[key] if isinstance(row[key], list) else [row[key]]

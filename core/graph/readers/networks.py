@@ -8,10 +8,12 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.delimited import PARTS, beside_of, check_columns, header_of
-from core.graph.readers.json_graphs import links
+from core.graph.readers.json_graphs import links, row_triples
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import size_text
+from core.io.row_files import file_rows
 
+GRAPH = "graph"  # the column of questions that bring a graph each
 WHOLE = 1 << 28  # bytes of a network file, which is read at once
 ROWS = 1 << 15  # of a table that are read at once
 
@@ -66,7 +68,13 @@ def _parquet(path: str) -> tuple[list[str], Iterator[Any]]:
 def _arrow(path: str) -> tuple[list[str], Iterator[Any]]:
     import pyarrow.ipc
 
-    file = pyarrow.ipc.open_file(path)
+    data = pyarrow.memory_map(path)
+    try:
+        file = pyarrow.ipc.open_file(data)
+    except pyarrow.ArrowInvalid:  # a stream, as `datasets` saves it
+        data.seek(0)
+        stream = pyarrow.ipc.open_stream(data)
+        return stream.schema.names, iter(stream)
     return file.schema.names, (file.get_batch(at) for at in range(file.num_record_batches))
 
 
@@ -107,6 +115,9 @@ def read_arrow(source: TripleSource) -> Iterator[Triple]:
 def _table(source: TripleSource, title: str) -> Iterator[Triple]:
     check_columns(source.columns)
     names, batches = batches_of(source, title)
+    if GRAPH in names and source.columns is None and header_of(list(names)) is None:
+        yield from _graphs(source, names)
+        return
     columns, beside = _columns(source, names)
     source.line = 0
     for batch in batches:
@@ -121,6 +132,19 @@ def _table(source: TripleSource, title: str) -> Iterator[Triple]:
             if beside:
                 source.attributes.edge({key: values[row] for key, values in zip(beside.values(), about)})
             yield triple[0], triple[1], triple[2]
+
+
+def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
+    """The triples of a column that holds a list of them in each row, as RoG's questions have it."""
+    others = [name for name in names if name != GRAPH]
+    for number, (where, row) in enumerate(file_rows(source.path, source.progress, source.most, others), 1):
+        source.line = number
+        try:
+            triples = row_triples(source.name, where, row)
+        except BadInput as error:
+            source.bad("no list of triples", number, error)
+            continue
+        yield from triples
 
 
 def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:

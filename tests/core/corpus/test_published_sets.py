@@ -1,10 +1,10 @@
 """The sets of the papers and boards in exactly their schema, two or three rows of each: what must come out, worked out by hand.
 
-Where a schema is from: HotpotQA, the authors' README and `hotpotqa/hotpot_qa` on HuggingFace; 2WikiMultihopQA, Alab-NII/2wikimultihop; MuSiQue,
-StonyBrookNLP/musique; HippoRAG, OSU-NLP-Group/HippoRAG `main.py` and `reproduce/dataset`; MultiHop-RAG, yixuantt/MultiHopRAG; UltraDomain,
-TommyChien/UltraDomain; ALCE, princeton-nlp/ALCE; QuALITY, nyu-mll/quality v1.0.1 and `emozilla/quality`; PopQA, `akariasai/PopQA` test.tsv; BSARD,
-maastrichtlawtech/bsard; CRAG, facebookresearch/CRAG docs/dataset.md; SciFact, allenai/scifact; BEIR, beir-cellar/beir; GraphRAG-Bench,
-GraphRAG-Bench/GraphRAG-Bench.
+Where a schema is from: HotpotQA, the authors' README and `hotpotqa/hotpot_qa` on HuggingFace; 2WikiMultihopQA, Alab-NII/2wikimultihop;
+MuSiQue, StonyBrookNLP/musique; HippoRAG, OSU-NLP-Group/HippoRAG `main.py` and `reproduce/dataset`; MultiHop-RAG, yixuantt/MultiHopRAG;
+UltraDomain, TommyChien/UltraDomain; ALCE, princeton-nlp/ALCE; QuALITY, nyu-mll/quality v1.0.1 and `emozilla/quality`; PopQA,
+`akariasai/PopQA` test.tsv; BSARD, maastrichtlawtech/bsard; CRAG, facebookresearch/CRAG docs/dataset.md; SciFact, allenai/scifact; BEIR,
+beir-cellar/beir; GraphRAG-Bench, GraphRAG-Bench/GraphRAG-Bench.
 """
 
 from __future__ import annotations
@@ -23,7 +23,13 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from core.corpus import bring
+from core.corpus import bring, bring_questions, open_corpus
+from core.datasets.own import save_set
+from core.datasets.sets import QuestionSet
+from core.errors import BadInput
+from core.graph.building.build import build
+from core.graph.readers.triple_file import read_triples
+from core.questions import GOLD, read_questions
 from core.types import Question
 
 FORMS = ("json", "jsonl", "jsonl.gz", "jsonl.bz2", "jsonl.zst", "parquet", "arrow")
@@ -387,3 +393,256 @@ def test_a_set_that_brings_its_passages_along(tmp_path, set, form):
 def _numbered(question: Question) -> Question:
     """Without the line in the id of a question whose row has none, as it depends on the form."""
     return replace(question, id="set") if question.id.startswith("set-") else question
+
+
+NEWS = [
+    {
+        "title": "Up opens",
+        "author": "Ann",
+        "source": "Wire",
+        "published_at": "2023-10-01",
+        "category": "film",
+        "url": "u1",
+        "body": "Up  opens. It is new.",
+    },
+    {
+        "title": "Up closes",
+        "author": None,
+        "source": "Post",
+        "published_at": "2023-11-01",
+        "category": "film",
+        "url": "u2",
+        "body": "Up closes today.",
+    },
+]
+MULTIHOP = [
+    {
+        "query": "Did Up open before it closed?",
+        "answer": "Yes",
+        "question_type": "temporal_query",
+        "evidence_list": [
+            {
+                "title": "Up opens",
+                "author": "Ann",
+                "url": "u1",
+                "source": "Wire",
+                "category": "film",
+                "published_at": "2023",
+                "fact": "Up opens.",
+            },
+            {
+                "title": "Up closes",
+                "author": "",
+                "url": "u2",
+                "source": "Post",
+                "category": "film",
+                "published_at": "2023",
+                "fact": "Up closes today.",
+            },
+        ],
+    },
+    {"query": "What of Down?", "answer": "Insufficient information.", "question_type": "null_query", "evidence_list": []},
+]
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "parquet"])
+def test_multihop_rag(tmp_path, form):
+    """The facts are quoted from the bodies: the gold is the part of a document that holds the sentence, as in the authors' evaluation."""
+    found = bring("news", [written(tmp_path, f"corpus.{form}", NEWS)], questions=written(tmp_path, f"MultiHopRAG.{form}", MULTIHOP))
+    first, second = found.corpus.questions("news")
+    own = {one.title: one.id for one in found.corpus}
+    assert (first.text, first.answers) == ("Did Up open before it closed?", ("Yes",))
+    assert first.gold == (f"{own['Up opens']}\nUp opens.", own["Up closes"]) and second.gold == ()
+    assert not any("does not have" in said for said in found.notes)
+
+
+def test_popqa(tmp_path):
+    """The possible answers are a JSON list in a cell: names of one answer, the object of the triple before them."""
+    row = {
+        "id": 4222362,
+        "subj": "George Rankin",
+        "prop": "occupation",
+        "obj": "politician",
+        "subj_id": 1850297,
+        "prop_id": 22,
+        "obj_id": 2834605,
+    }
+    row |= {"s_aliases": '["George James Rankin"]', "o_aliases": '["political leader","pol"]', "s_uri": "http://q", "o_uri": "http://o"}
+    row |= {"s_wiki_title": "George Rankin", "o_wiki_title": "Politician", "s_pop": 142, "o_pop": 25692}
+    row |= {"question": "What is George Rankin's occupation?", "possible_answers": '["politician", "political leader", "pol"]'}
+    names = ("politician", "political leader", "pol")
+    for name in ("test.tsv", "popqa.csv"):
+        (question,) = read_questions(tabled(tmp_path, name, [row]))
+        assert question == Question(row["question"], "4222362", ("George Rankin",), ("politician",), aliases=(names,))
+    for form in ("jsonl", "parquet"):
+        (question,) = read_questions(written(tmp_path, f"popqa.{form}", [row]))
+        assert question.aliases == (("politician", "political leader", "pol", "Politician"),)  # with the title of the object's page
+
+
+def test_bsard(tmp_path):
+    """Articles by their numbers, which the questions name in one cell; articles and questions are tables."""
+    articles = [
+        {"id": number, "reference": f"Art. {number}", "code": "Code Civil", "article": f"L'article {number} dit tout, ou rien."}
+        for number in (7, 8, 9)
+    ]
+    asked = [
+        {
+            "id": 1,
+            "question": "Puis-je, ou non ?",
+            "category": "Argent",
+            "subcategory": "Dettes",
+            "extra_description": "",
+            "article_ids": "7,9",
+        },
+        {"id": 2, "question": "Quand ?", "category": "Argent", "subcategory": "Dettes", "extra_description": "", "article_ids": "8"},
+    ]
+    found = bring("bsard", [tabled(tmp_path, "articles.csv", articles)], questions=tabled(tmp_path, "questions_test.csv", asked))
+    assert [one.text for one in found.corpus][0] == "L'article 7 dit tout, ou rien."
+    assert [one.gold for one in found.corpus.questions("bsard")] == [("articles.csv:7", "articles.csv:9"), ("articles.csv:8",)]
+
+
+def test_hipporags_corpora_and_questions(tmp_path):
+    passages = [{"title": one["title"], "text": one["paragraph_text"]} for one in PARAGRAPHS]
+    found = bring("musique", [written(tmp_path, "musique_corpus.json", passages)], questions=written(tmp_path, "musique.json", MUSIQUE[:1]))
+    (question,) = found.corpus.questions("musique")
+    texts = {one.id: one.text for one in found.corpus}
+    assert [texts[id] for id in question.gold] == ["Oslo lies by a fjord.", "Ann was born in Oslo."]
+
+
+def test_scifact_as_its_authors_publish_it(tmp_path):
+    abstracts = [{"doc_id": 4983, "title": "Of A", "abstract": ["A is.", "B is not."], "structured": False}]
+    abstracts += [{"doc_id": 5, "title": "Of C", "abstract": ["C is."], "structured": True}]
+    claims = [{"id": 1, "claim": "A is.", "evidence": {"4983": [{"sentences": [0], "label": "SUPPORT"}]}, "cited_doc_ids": [4983]}]
+    claims += [{"id": 3, "claim": "D is.", "evidence": {}, "cited_doc_ids": [5]}]
+    found = bring("claims", [written(tmp_path, "corpus.jsonl", abstracts)], questions=written(tmp_path, "claims_dev.jsonl", claims))
+    assert {one.id: one.text for one in found.corpus} == {"corpus.jsonl:4983": "A is. B is not.", "corpus.jsonl:5": "C is."}
+    assert [(one.text, one.gold) for one in found.corpus.questions("claims")] == [
+        ("A is.", ("corpus.jsonl:4983",)),
+        ("D is.", ("corpus.jsonl:5",)),
+    ]
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "parquet"])
+def test_graphrag_bench(tmp_path, form):
+    novels = [{"corpus_name": name, "context": f"{name} went on."} for name in ("Novel-1", "Novel-2")]
+    asked = [
+        {
+            "id": "Novel-73586ddc",
+            "source": "Novel-2",
+            "question": "Who went on?",
+            "answer": "Novel-2.",
+            "question_type": "Fact Retrieval",
+            "evidence": ["It went on."],
+            "evidence_relations": "it: went on",
+        }
+    ]
+    found = bring("novels", [written(tmp_path, f"novel.{form}", novels)], questions=written(tmp_path, f"questions.{form}", asked))
+    assert found.corpus.questions("novels") == (Question("Who went on?", "Novel-73586ddc", answers=("Novel-2.",), gold=("Novel-2",)),)
+
+
+DOCUMENTS = [{"_id": "MED-1", "title": "Of A", "text": "A is."}, {"_id": "MED-2", "title": "Of B", "text": ""}]
+QUERIES = [{"_id": "PLAIN-1", "text": "a?", "metadata": {"url": "u"}}, {"_id": "PLAIN-2", "text": "b?", "metadata": {"url": "v"}}]
+JUDGED = [("PLAIN-1", "MED-1", 2), ("PLAIN-1", "MED-2", 0), ("PLAIN-2", "MED-2", 1), ("PLAIN-9", "MED-1", 1), ("PLAIN-2", "MED-9", 1)]
+
+
+def beir(folder: Path, form: str) -> Path:
+    """A folder of BEIR, as the authors publish it, as HuggingFace has it, or as MTEB."""
+    for name, rows in (("corpus", DOCUMENTS), ("queries", QUERIES)):
+        (folder / "set" / name).mkdir(parents=True)
+        if form == "parquet":
+            written(folder / "set" / name, "part-00000-of-00001.parquet", rows)
+        else:
+            written(folder / "set", f"{name}.jsonl{'.gz' if form == 'packed' else ''}", rows)
+    (folder / "set" / "qrels").mkdir()
+    if form == "rows":
+        written(folder / "set" / "qrels", "test.jsonl", [dict(zip(("query-id", "corpus-id", "score"), one)) for one in JUDGED])
+    elif form == "trec":
+        (folder / "set" / "qrels" / "test.qrels").write_text(
+            "".join(f"{query} 0 {document} {score}\n" for query, document, score in JUDGED)
+        )
+    else:
+        lines = "".join(f"{query}\t{document}\t{score}\n" for query, document, score in JUDGED)
+        (folder / "set" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n" + lines)
+    return folder / "set"
+
+
+@pytest.mark.parametrize("form", ["plain", "packed", "parquet", "rows", "trec"])
+def test_a_folder_of_beir(tmp_path, form):
+    """As NFCorpus has it, a query that is judged and not there; and a document. Both are left out and counted; the rest is read."""
+    found = bring("nf", [beir(tmp_path, form)])
+    assert {one.id: one.text for one in found.corpus} == {"MED-1": "A is.", "MED-2": "Of B"}
+    assert [(one.id, one.gold) for one in found.corpus.questions("nf-test")] == [("PLAIN-1", ("MED-1",)), ("PLAIN-2", ("MED-2",))]
+    said = " ".join(found.notes)
+    assert "1 judgement of a query that the folder does not have left out, such as “PLAIN-9”" in said
+    assert "1 judgement of a document that the folder does not have left out, such as “MED-9”" in said
+
+
+def test_rows_that_begin_with_a_list_under_data_are_rows(tmp_path):
+    """One object a line each, though an object with a list of objects under `data` is a file of rows where nothing follows it."""
+    rows = [{"data": [{"n": number}], "question": f"who {number}?", "answer": "Ann"} for number in (1, 2)]
+    for count in (1, 2):
+        found = read_questions(written(tmp_path, "q.jsonl", rows[:count]))
+        assert [one.text for one in found] == ["who 1?", "who 2?"][:count]
+        texts = [{"data": [{"n": number}], "text": f"Text {number}."} for number in (1, 2)]
+        assert len(bring(f"texts-{count}", [written(tmp_path, "t.jsonl", texts[:count])]).corpus) == count
+        graphs = [{"data": [{"n": number}], "graph": [["Ann", "knows", f"Bo {number}"]]} for number in (1, 2)]
+        assert len(list(read_triples(written(tmp_path, "g.jsonl", graphs[:count])))) == count
+
+
+ROG = [
+    {
+        "id": "WebQTest-0",
+        "question": "what does jamaican people speak",
+        "answer": ["Jamaican English", "Patois"],
+        "q_entity": ["Jamaica"],
+        "a_entity": ["Jamaican English", "Patois"],
+        "graph": [["Jamaica", "location.country.languages_spoken", "Patois"], ["Jamaica", "common.topic.image", "m.1"]],
+        "choices": [],
+    },
+    {
+        "id": "WebQTest-1",
+        "question": "what did james k polk do",
+        "answer": ["President"],
+        "q_entity": ["James K. Polk"],
+        "a_entity": [],
+        "graph": [["James K. Polk", "government.position", "President"]],
+        "choices": [],
+    },
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rog(tmp_path, form):
+    """Questions with their entities and answers, each with the triples of its row; all triples together are a graph."""
+    file = written(tmp_path, f"webqsp.{form}", ROG)
+    known = QuestionSet("webqsp", "", file, graphs="question")
+    first, second = known.questions()
+    assert (first.text, first.entities, first.answers) == (ROG[0]["question"], ("Jamaica",), ("Jamaican English", "Patois"))
+    assert known.brings_graphs() and known.own_triples(second.id) == [("James K. Polk", "government.position", "President")]
+    built = build(file, tmp_path / "graph", "rog")
+    assert (built.n_nodes, built.n_edges) == (5, 3)
+    kept = save_set(file, "mine", "", "rog", (), graphs="question")
+    assert kept.questions()[0].answers == first.answers and kept.own_triples(first.id)[0][2] == "Patois"
+
+
+def test_grailqa_on_huggingface(tmp_path):
+    nodes = {"nid": [0, 1], "node_type": ["class", "entity"], "id": ["m.0", "m.01"], "class": ["x", "y"], "friendly_name": ["System", "g"]}
+    row = {"qid": "2100", "question": "g is part of what system?", "function": "none", "num_node": 2, "num_edge": 1, "domains": ["m"]}
+    row |= {"answer": {"answer_type": ["Entity", "Value"], "answer_argument": ["m.0", "4"], "entity_name": ["SI", ""]}}
+    row |= {"graph_query": {"nodes": nodes, "edges": {"start": [0], "end": [1], "relation": ["r"], "friendly_name": ["R"]}}}
+    for form in ("jsonl", "parquet"):
+        (question,) = read_questions(written(tmp_path, f"grail.{form}", [row]))
+        assert (question.id, question.entities, question.answers) == ("2100", ("g",), ("SI", "4"))
+
+
+def test_questions_without_answers_and_gold_say_what_was_looked_for(tmp_path):
+    """A column that holds them under an unusual name is an error rather than a score of 0."""
+    bring("towns", [written(tmp_path, "towns.json", [{"title": "Oslo", "text": "Oslo lies by a fjord."}])])
+    rows = [{"question": "Where?", "passage_key": "Oslo"}]
+    with pytest.raises(
+        BadInput, match="has no answers and no gold documents.*columns question, passage_key.*Looked for answer, .*gold, gold_titles"
+    ):
+        bring_questions("towns", written(tmp_path, "asked.jsonl", rows))
+    for column in GOLD:
+        bring_questions("towns", written(tmp_path, "asked.jsonl", [{"question": "Where?", column: ["Oslo"]}]))
+        assert open_corpus("towns").questions("towns")[0].gold == ("towns.json:1",), column
