@@ -27,6 +27,7 @@ COMMANDS = (
     "corpus",
     "evaluate",
     "finetune",
+    "graph",
     "index",
     "judge",
     "models",

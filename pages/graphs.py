@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.datasets import dataset_of
 from core.datasets.own_graphs import OWNED_AS
+from pages.parts.graphs.downloads import download
 from pages.parts.graphs.shape import charts, counted, details, figures
 from pages.parts.graphs.upload import add_graph
 from pages.parts.graphs.upload_questions import add_questions
@@ -37,6 +38,7 @@ def page() -> None:
     with shape:
         if counted(opened):
             details(opened)
+            download(opened)
             charts(opened)
 
 

@@ -5,6 +5,7 @@ from importlib.metadata import version
 
 from core.graph.readers.attributes import OF_EDGES, OF_NODES
 from core.graph.readers.formats import FORMATS, format_list, format_page
+from core.graph.writers.writing import WRITTEN, written_page
 from core.io.home import ROOT
 
 PAGE = (ROOT / "docs/formats.md").read_text("utf-8")
@@ -14,6 +15,10 @@ def test_the_page_has_the_table_of_the_code():
     assert f"-->\n{format_page()}\n<!-- end of graphs -->" in PAGE
 
 
+def test_the_page_has_the_table_of_what_is_written():
+    assert f"-->\n{written_page()}\n<!-- end of graphs out again -->" in PAGE
+
+
 def test_every_format_says_who_writes_it_what_is_taken_and_what_is_not():
     for name, one in FORMATS.items():
         assert one.tools and one.taken and one.left, name
@@ -21,7 +26,8 @@ def test_every_format_says_who_writes_it_what_is_taken_and_what_is_not():
 
 
 def test_versions_on_the_page_are_those_that_tests_run_with():
-    named = {found for one in FORMATS.values() for found in re.findall(r"([a-z]+) (\d+\.[\d.]+\d)", one.tools)}
+    tools = [*(one.tools for one in FORMATS.values()), *(one.read_by for one in WRITTEN.values())]
+    named = {found for words in tools for found in re.findall(r"([a-z]+) (\d+\.[\d.]+\d)", words)}
     assert {tool for tool, _ in named} == {"networkx", "igraph", "pyoxigraph", "pyarrow", "pandas"}
     assert all(version(tool) == written for tool, written in named)
 

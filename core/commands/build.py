@@ -10,7 +10,7 @@ from core.errors import BadInput
 from core.graph.building import build as arrays
 from core.graph.building.export import build_database
 from core.graph.readers.formats import AUTO, format_list
-from core.graph.readers.rdf import LARGE
+from core.graph.readers.rdf import LARGE, LITERALS, TRIPLES
 from core.graph.readers.triple_file import columns_of, gathered, size_of
 
 if TYPE_CHECKING:
@@ -59,6 +59,12 @@ def add(commands) -> None:
         help="of RDF: the language of the labels that things are called by (default: en); none: no labels",
     )
     build.add_argument("--labels", metavar="FILE", help="of RDF: another file that has labels, such as Wikidata's")
+    build.add_argument(
+        "--literals",
+        choices=LITERALS,
+        default=TRIPLES,
+        help="of RDF: literals that are no labels are entities of triples (default), said in the descriptions of their things, or left out",
+    )
     build.set_defaults(run=run)
 
 
@@ -80,6 +86,7 @@ def run(options) -> int:
         memory=memory,
         language=options.language,
         labels=Path(options.labels) if options.labels else None,
+        literals=options.literals,
     )
     if options.dry_run:
         for number, triple in enumerate(source.read()):

@@ -1,17 +1,18 @@
-"""Nodes without a name of their own, such as those of Freebase that only tie others together."""
+"""Nodes without a name of their own, such as those of Freebase, of Wikidata and blank ones, that only tie others together."""
 
 from __future__ import annotations
 
 import re
 
-IDENTIFIER = re.compile(r"(m\.0|g\.1)\w+")  # what stands in Freebase where there is no name
+IDENTIFIER = re.compile(r"(m\.0|g\.1)\w+|_:[\w.-]{1,200}|[QPL]\d{1,12}-[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+"""What is there where there is no name: an identifier of Freebase, a blank node of RDF, a statement of Wikidata."""
 
 
 def unnamed(name: str) -> bool:
     """Whether a name is only an identifier, so that nobody could take it for an answer.
 
     >>> from core.graph.unnamed import unnamed
-    >>> unnamed("m.0h5x3kc"), unnamed("Inception")
-    (True, False)
+    >>> unnamed("m.0h5x3kc"), unnamed("_:b0"), unnamed("Q42-F078E5B3-F9A8-480E-B7AC-D97778CBBEF9"), unnamed("Inception")
+    (True, True, True, False)
     """
     return IDENTIFIER.fullmatch(name) is not None

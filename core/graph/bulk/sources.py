@@ -14,7 +14,7 @@ from core.errors import BadInput, shorten
 from core.graph.readers.formats import format_named, format_of
 from core.graph.readers.naming import Namer
 from core.graph.readers.ntriples import candidates, term_of
-from core.graph.readers.rdf import LARGE, named_by_labels, text_bytes
+from core.graph.readers.rdf import LARGE, TRIPLES, named_by_labels, text_bytes
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.triple_file import TripleFile, dropping
 from core.io.files import size_text
@@ -94,6 +94,7 @@ class TextSource:
             self.tally.skips,
             file.language,
             str(file.labels or ""),
+            *([file.literals] if file.literals != TRIPLES else []),
             *map(str, file.nodes),
         ]
 
@@ -108,7 +109,8 @@ class TextSource:
     @property
     def of_terms(self) -> bool:
         """Whether names are those that terms of RDF are given."""
-        return not self.numbered and format_named(self.form).terms and not self._labelled and not self.file.nodes
+        plain = self.file.literals == TRIPLES and not self.file.nodes
+        return not self.numbered and format_named(self.form).terms and plain and not self._labelled
 
     @cached_property
     def _labelled(self) -> bool:

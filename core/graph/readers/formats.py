@@ -53,8 +53,9 @@ def _delimited_blocks(source: TripleSource, place: Place, size: int) -> Iterator
 def _term_blocks(source: TripleSource, place: Place, size: int) -> Iterator[Block]:
     from core.graph.readers.terms import TermBlocks
 
-    if rdf.named_by_labels(source):
+    if rdf.named_by_labels(source) or source.literals != rdf.TRIPLES:
         return triples_in_blocks(rdf.read, source, place, size)
+    source.tally.note("Literals, where there are some, are entities.")
     return TermBlocks(source, size).read(place)
 
 

@@ -234,8 +234,7 @@ def _triples(source: TripleSource, found: _Found) -> Iterator[Triple]:
     namer = Namer()
     bare = lambda name: name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
     names = {
-        id: namer.name(id, (bare(label), f"{bare(label)} ({id})") if label else (bare(id), f"{bare(id)} (id)", id))
-        for id, label in found.nodes.items()
+        id: namer.name(id, (label, f"{label} ({id})") if label else (bare(id), f"{bare(id)} (id)", id)) for id, label in found.nodes.items()
     }
     for id, about in found.of_nodes.items():
         source.attributes.node(names[id], *about)

@@ -40,9 +40,19 @@ LABELS = (
     "http://schema.org/name",
     "https://schema.org/name",
 )
-WIKIDATA = re.compile(
-    r"http://www\.wikidata\.org/prop/(?:direct|direct-normalized)/(P\d+)"
-)  # relations, which have the labels of their properties
+DESCRIPTIONS = (
+    "http://schema.org/description",
+    "https://schema.org/description",
+    "http://www.w3.org/2000/01/rdf-schema#comment",
+    "http://www.w3.org/2004/02/skos/core#definition",
+    "http://purl.org/dc/terms/description",
+    "http://purl.org/dc/elements/1.1/description",
+    "http://dbpedia.org/ontology/abstract",
+)
+TYPED = ("http://schema.org/additionalType", "https://schema.org/additionalType")  # a type as a literal
+TRIPLES, ATTRIBUTES, LEAVE_OUT = LITERALS = ("triples", "attributes", "leave-out")
+WIKIDATA = re.compile(r"http://www\.wikidata\.org/prop/(?:(?:direct|direct-normalized|statement|qualifier)/)?(P\d{1,12})")
+"""Relations of Wikidata, which have the labels of their properties."""
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 NO_LABELS = "none"  # in the place of a language
 BASE = "http://localhost/"  # of relative IRIs
@@ -63,22 +73,85 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
     A thing and a relation is called by its rdfs:label, skos:prefLabel or schema:name, the first of these that it has, in the `language` of
     the source, else English, else without a language, else any; such statements are no triples then. What has no label, and all things
-    where the language is “none”, is named as `core.graph.readers.ntriples.read` says. Wikidata's direct relations (wdt:P50) have the
-    labels of their properties (wd:P50). Raises BadInput, naming file and line, for what is not of the syntax.
+    where the language is “none”, is named as `core.graph.readers.ntriples.read` says. Wikidata's relations (wdt:P50, p:P50, ps:P50) have
+    the labels of their properties (wd:P50). What becomes of other literals `literals` of the source says. Raises BadInput, naming file and
+    line, for what is not of the syntax.
     """
     from pyoxigraph import DefaultGraph, Literal
 
     labels = labels_of(source)
     names, graphs = _Names(labels, source.format), set[str]()
-    for statement in _statements(source, source.path, source.format):
-        if labels and statement.predicate.value in LABELS and isinstance(statement.object, Literal):
-            continue
-        graph = getattr(statement, "graph_name", None)
-        if graph is not None and not isinstance(graph, DefaultGraph):
-            graphs.add(str(graph))
-        yield names.node(statement.subject), names.relation(statement.predicate), names.node(statement.object)
-    if graphs:
-        source.tally.note(f"{len(graphs):,} named graph{'s' * (len(graphs) != 1)} read as one.")
+    literals, attributes = Counter[str](), _Literals(source.language)
+    try:
+        for statement in _statements(source, source.path, source.format):
+            if isinstance(statement.object, Literal):
+                if labels and statement.predicate.value in LABELS:
+                    continue
+                literals[statement.predicate.value] += 1
+                if source.literals == ATTRIBUTES:
+                    attributes.add(statement)
+                if source.literals != TRIPLES:
+                    continue
+            graph = getattr(statement, "graph_name", None)
+            if graph is not None and not isinstance(graph, DefaultGraph):
+                graphs.add(str(graph))
+            if source.literals == ATTRIBUTES:
+                attributes.nodes.update((statement.subject, statement.object))
+            yield names.node(statement.subject), names.relation(statement.predicate), names.node(statement.object)
+    finally:
+        attributes.give(source, names)
+        if graphs:
+            source.tally.note(f"{len(graphs):,} named graph{'s' * (len(graphs) != 1)} read as one.")
+        if literals:
+            source.tally.note(f"{literals.total():,} literal{'s' * (literals.total() != 1)} {_fate(source, literals)}")
+
+
+def _fate(source: TripleSource, literals: Counter[str]) -> str:
+    """What became of the literals, behind their number: a verb, and their commonest relations."""
+    are, shown = "is" if literals.total() == 1 else "are", ", ".join(local_name(iri) for iri, _ in literals.most_common(6))
+    more = f"{shown}{' …' * (len(literals) > 6)}"
+    if source.literals == TRIPLES:
+        return f"{are} entities of their own ({more}); they can be attributes of their things, or left out."
+    if source.literals == LEAVE_OUT:
+        return f"{are} left out: {more}."
+    return (
+        f"{are} said in the descriptions of their things: {more}." if source.attributes.wanted else f"{are} left out of a file this large."
+    )
+
+
+def check_literals(literals: str) -> None:
+    """Raises BadInput for what is none of `LITERALS`."""
+    if literals not in LITERALS:
+        raise BadInput(f"Literals are {', '.join(LITERALS)}; not “{literals}”.{nearest(literals, LITERALS)}")
+
+
+class _Literals:
+    """What literals say of the things that are nodes, for their types and descriptions."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._texts: dict[Any, dict[str, tuple[int, set[str]]]] = {}  # thing -> predicate -> the best rank of a language, and its texts
+        self.nodes: set[Any] = set()
+
+    def add(self, statement: Any) -> None:
+        """Take what a statement whose object is a literal says; of several languages the texts of the best one."""
+        literal, known = statement.object, self._texts.setdefault(statement.subject, {})
+        text, rank = " ".join(literal.value.split()), _language_rank(literal.language, self._language)
+        best, texts = known.get(statement.predicate.value, (rank, set[str]()))
+        if text and rank <= best:
+            known[statement.predicate.value] = rank, (texts | {text} if rank == best else {text})
+
+    def give(self, source: TripleSource, names: _Names) -> None:
+        """Give the attributes of the source what is said of nodes: a description first, then each other relation with its values."""
+        for thing, said in self._texts.items():
+            if thing not in self.nodes:
+                continue
+            values = {iri: ", ".join(sorted(texts)) for iri, (_, texts) in said.items()}
+            types = [values[iri] for iri in TYPED if iri in values]
+            parts = [values[iri] for iri in DESCRIPTIONS if iri in values][:1]
+            rest = sorted(iri for iri in values if iri not in (*TYPED, *DESCRIPTIONS))
+            parts += [f"{names.relation_of(iri)}: {values[iri]}" for iri in rest]
+            source.attributes.node(names.node(thing), {"type": ", ".join(types), "description": "; ".join(parts)})
 
 
 def labels_of(source: TripleSource) -> dict[str, str]:
@@ -216,6 +289,12 @@ class _Names:
         self._numbered = syntax not in ("ntriples", "nquads")  # where blank nodes may have no names of their own, the parser draws some
         self.node = lru_cache(REMEMBERED)(lambda term: nodes.name(str(term), self._candidates(term)))
         self.relation = lru_cache(REMEMBERED)(lambda term: relations.name(str(term), self._candidates(term)))
+
+    def relation_of(self, iri: str) -> str:
+        """What a relation is called that may be that of no triple."""
+        from pyoxigraph import NamedNode
+
+        return self._candidates(NamedNode(iri))[0]
 
     def _candidates(self, term: Any) -> tuple[str, ...]:
         from pyoxigraph import BlankNode, NamedNode

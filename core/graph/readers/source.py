@@ -22,7 +22,8 @@ class TripleSource:
     `format` is a name in the table of formats, or `auto` for delimited text. `columns` are those of head, relation and tail, from 1, where
     they were chosen. `progress` hears the share of bytes read; `most` bounds the bytes of text after unpacking. `tally` says whether bad
     lines may be left out, and counts them; `attributes` is given what the file says beside its triples. Of RDF, `language` is that of the
-    labels that things are called by, “none” for no labels, and `labels` another file that has some. `nodes` are tables of nodes, by whose
+    labels that things are called by, “none” for no labels, `labels` another file that has some, and `literals` what becomes of other
+    literals: triples, attributes of their things, or left out. `nodes` are tables of nodes, by whose
     labels the ends of edges are called.
     """
 
@@ -35,6 +36,7 @@ class TripleSource:
     line: int = 0
     language: str = ""
     labels: FilePath | None = None
+    literals: str = "triples"
     nodes: tuple[FilePath, ...] = ()
     attributes: Attributes = field(default_factory=Attributes)
     spaces: tuple[str, str] = ("", "")  # of the ids of heads and of tails, where a header of Neo4j names them

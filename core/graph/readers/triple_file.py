@@ -14,7 +14,7 @@ from core.errors import BadInput, shorten
 from core.graph.readers.attributes import Attributes
 from core.graph.readers.formats import AUTO, format_named, format_of
 from core.graph.readers.node_tables import is_node_table, named
-from core.graph.readers.rdf import check_language
+from core.graph.readers.rdf import TRIPLES, check_language, check_literals
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import Triple, TripleSource
 
@@ -30,8 +30,9 @@ class TripleFile:
     many. With `numbered`, nodes and relations are numbers, kept as they stand, and no names are stored. Where `memory` is given, in
     bytes, a graph is built of the file within about as many, however small it is; what a stopped build has done is kept for the next one
     unless `keep` is off. Of RDF, things are called by their labels in `language`, from this file and a file of `labels`; of “none” by
-    their identifiers. `more` are further files of edges, read behind it in the same way. Where there are tables of `nodes`, the ends of
-    edges are ids in them. `attributes` is given what the files say beside the triples.
+    their identifiers; other `literals` are triples, attributes of their things, or left out. `more` are further files of edges, read behind
+    it in the same way. Where there are tables of `nodes`, the ends of edges are ids in them. `attributes` is given what the files say
+    beside the triples.
     """
 
     path: FilePath
@@ -45,6 +46,7 @@ class TripleFile:
     keep: bool = True
     language: str = ""
     labels: FilePath | None = None
+    literals: str = TRIPLES
     more: tuple[FilePath, ...] = ()
     nodes: tuple[FilePath, ...] = ()
     tally: Tally = field(default_factory=Tally, compare=False)
@@ -83,6 +85,7 @@ class TripleFile:
             tally,
             language=self.language,
             labels=self.labels,
+            literals=self.literals,
             nodes=self.nodes,
             attributes=self.attributes,
         )
@@ -123,6 +126,7 @@ def _of_file(source: TripleSource) -> Iterator[Triple]:
     source.format = format_of(source.path, source.format)
     one = format_named(source.format)
     check_language(source.language)
+    check_literals(source.literals)
     if source.columns and not (one.delimited or one.table):
         raise BadInput(f"Columns can be chosen in delimited text and tables only; {source.name} is read as {one.title}.")
     found = False

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import re
 import time
+import zipfile
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -216,3 +218,24 @@ def test_a_bad_line_far_down_is_found_while_building(own):
 def test_names_of_graphs():
     with pytest.raises(BadInput, match="letters, digits or dashes"):
         free_name("../..")
+
+
+def test_a_graph_is_taken_along_in_every_format(own):
+    from core.graph.writers.writing import WRITTEN
+    from pages.parts.graphs.downloads import content
+
+    at = opened()
+    assert at.selectbox(key="out_format").options == [one.title for one in WRITTEN.values()]
+    assert any("Read by networkx, igraph, Gephi" in caption.value for caption in at.caption)
+    graph = open_graph("walked")
+    assert content(graph, "graphml", "walked.graphml").startswith(b"<?xml") and b"<script>" not in content(graph, "graphml", "w.graphml")
+    with zipfile.ZipFile(io.BytesIO(content(graph, "neo4j", "walked-neo4j"))) as archive:
+        assert archive.namelist() == ["edges.csv", "nodes.csv"] and archive.read("nodes.csv").startswith(b":ID,name\n0,")
+    assert not list(own.glob(".upload-*"))
+
+
+def test_a_graph_of_millions_is_written_by_the_command(own, monkeypatch):
+    monkeypatch.setattr("pages.parts.graphs.downloads.MOST", 10)
+    at = opened()
+    assert any("python -m core graph export walked" in caption.value for caption in at.caption)
+    assert not [box for box in at.selectbox if box.key == "out_format"]

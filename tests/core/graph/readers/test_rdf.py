@@ -10,6 +10,7 @@ from core.errors import BadInput
 from core.graph.building.build import build
 from core.graph.readers import rdf
 from core.graph.readers.triple_file import TripleFile, read_triples
+from core.graph.unnamed import unnamed
 
 PREFIXES = """@prefix ex: <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix schema: <https://schema.org/> .
@@ -35,7 +36,10 @@ def read(tmp_path, text: str, name: str = "g.ttl", **how):
 def test_things_and_relations_are_called_by_their_labels_which_are_no_triples(tmp_path):
     triples, sentences = read(tmp_path, TURTLE)
     assert sorted(triples) == SAME
-    assert sentences == ["3 things and relations are called by their labels, en first, of 3 languages (en, de, fr)."]
+    assert sentences == [
+        "3 things and relations are called by their labels, en first, of 3 languages (en, de, fr).",
+        "2 literals are entities of their own (altLabel, length); they can be attributes of their things, or left out.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -130,3 +134,72 @@ def test_labels_of_a_large_file_are_asked_for(tmp_path, monkeypatch):
 def test_a_language_is_a_tag(tmp_path):
     with pytest.raises(BadInput, match="tag of a language"):
         read(tmp_path, TURTLE, language="Deutsch bitte")
+
+
+SAID = (
+    PREFIXES
+    + """
+ex:gull rdfs:label "The Gull" ; rdfs:comment "Ein Schiff."@de, "A ship."@en ; ex:length 42 ;
+  skos:altLabel "Gull"@en, "Old Gull"@en ; ex:in ex:turku .
+ex:turku <http://schema.org/additionalType> "city" ; ex:in [ ex:since "1155" ; ex:in ex:finland ] .
+ex:nowhere ex:length 7 .
+"""
+)
+THINGS = [("The Gull", "in", "turku"), ("_:b0", "in", "finland"), ("turku", "in", "_:b0")]
+
+
+@pytest.mark.parametrize("name", ["g.ttl", "g.nt"])
+def test_literals_are_attributes_of_their_things_where_that_is_chosen(tmp_path, name):
+    (tmp_path / name).write_text(SAID if name == "g.ttl" else as_ntriples(SAID), "utf-8")
+    for memory in (None, 1 << 26):
+        file = TripleFile(tmp_path / name, literals="attributes", memory=memory)
+        graph = build(file, tmp_path / "g", "g")
+        blank = next(one for one in graph.names(range(graph.n_nodes)) if one.startswith("_:"))
+        table = graph.columns.nodes
+        found = dict(zip(graph.names(range(4)), zip(table.texts("type"), table.texts("description"))))
+        assert found == {
+            "The Gull": ("", "A ship.; length: 42; altLabel: Gull, Old Gull"),
+            "turku": ("city", ""),
+            blank: ("", "since: 1155"),
+            "finland": ("", ""),
+        }
+        said = "8 literals are said in the descriptions of their things: comment, length, altLabel, additionalType, since."
+        assert said in file.tally.sentences() and unnamed(blank)
+
+
+def as_ntriples(turtle: str) -> str:
+    import pyoxigraph
+
+    statements = pyoxigraph.parse(turtle.encode(), format=pyoxigraph.RdfFormat.TURTLE)
+    return pyoxigraph.serialize(statements, format=pyoxigraph.RdfFormat.N_TRIPLES).decode()
+
+
+def test_literals_are_left_out_where_that_is_chosen_and_counted(tmp_path):
+    triples, sentences = read(tmp_path, SAID, literals="leave-out")
+    assert sorted(triples) == sorted(THINGS)
+    assert sentences[-1].startswith("8 literals are left out: ")
+    triples, sentences = read(tmp_path, SAID)
+    assert len(triples) == 11 and "8 literals are entities of their own" in sentences[-1]
+    with pytest.raises(BadInput, match="Literals are triples, attributes, leave-out; not “drop”"):
+        read(tmp_path, SAID, literals="drop")
+
+
+def test_a_large_file_says_that_attributes_are_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("core.graph.bulk.sources.SMALL", 10)
+    (tmp_path / "g.ttl").write_text(SAID, "utf-8")
+    file = TripleFile(tmp_path / "g.ttl", literals="attributes")
+    assert not build(file, tmp_path / "g", "g").columns
+    assert "8 literals are left out of a file this large." in file.tally.sentences()
+
+
+def test_statements_of_wikidata_and_blank_nodes_are_nodes_without_names(tmp_path):
+    wd, p, ps = "http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/", "http://www.wikidata.org/prop/statement/"
+    statement = f"<{wd}statement/Q42-F078E5B3-F9A8-480E-B7AC-D97778CBBEF9>"
+    labels = "".join(
+        f'<{wd}{id}> <{rdf.LABELS[0]}> "{label}"@en .\n' for id, label in (("Q42", "Adams"), ("Q350", "Cambridge"), ("P19", "born in"))
+    )
+    (tmp_path / "labels.nt").write_text(labels, "utf-8")
+    text = f"<{wd}Q42> <{p}P19> {statement} .\n{statement} <{ps}P19> <{wd}Q350> .\n"
+    (first, second), _ = read(tmp_path, text, "g.nt", labels=tmp_path / "labels.nt")
+    assert (first[0], second[2]) == ("Adams", "Cambridge") and unnamed(first[2]) and first[2] == second[0]
+    assert (first[1], second[1]) == ("born in", "born in (P19)")

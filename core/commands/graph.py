@@ -1,0 +1,43 @@
+"""`graph`: a graph written in a format that other tools read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.builds.run import open_graph
+from core.commands.terminal import OK, bar
+from core.corpus import open_corpus
+from core.errors import BadInput
+from core.graph.writers.writing import WRITTEN, export, left_out, usual_name
+
+LISTED = "; ".join(f"{name}: {one.title}" for name, one in WRITTEN.items())
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    graph = commands.add_parser("graph", help="write a graph in a format that other tools read")
+    parts = graph.add_subparsers(required=True, metavar="WHAT")
+    out = parts.add_parser("export", help="write a graph as GraphML, Turtle, CSV for Neo4j, or Parquet")
+    out.add_argument("name", metavar="NAME", help="a graph's name or folder; with --build the name of a corpus")
+    out.add_argument("--build", default="", metavar="BUILD", help="a graph that was built of the documents of the corpus NAME")
+    out.add_argument("--format", default="graphml", choices=tuple(WRITTEN), help=f"{LISTED} (default: graphml)")
+    out.add_argument("--out", metavar="PATH", help="the file, or for two tables the folder; it must not be there yet (default: NAME here)")
+    out.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Write the graph and name the files; the exit code."""
+    with bar("Opening the graph") as advanced:
+        if options.build:
+            graph = open_graph(open_corpus(options.name), options.build)
+        else:
+            graph = options.engine().graph(options.name)
+        name = Path(options.name).name if not options.build else f"{options.name}-{options.build}"
+        out = Path(options.out or usual_name(name, options.format))
+        if not graph.n_nodes:
+            raise BadInput(f"The graph “{name}” is empty; there is nothing to write.")
+        files = export(graph, options.format, out, advanced)
+    print(f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples in {', '.join(map(str, files))}")
+    for sentence in left_out(graph, options.format):
+        print(sentence)
+    return OK

@@ -1,0 +1,1 @@
+"""Graphs written to files, in formats that other tools read."""

@@ -1,0 +1,57 @@
+"""A graph as GraphML, which networkx, igraph, Gephi, yEd and Cytoscape read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from xml.sax.saxutils import escape, quoteattr
+
+from core.graph.protocol import KnowledgeGraph
+from core.graph.writers.parts import Tell, edge_columns, edge_parts, node_columns, node_parts
+
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
+
+
+def write_graphml(graph: KnowledgeGraph, file: FilePath, tell: Tell) -> None:
+    """Writes nodes with their names as `label`, and edges with their relations as `relation`, each with the columns that the graph has.
+
+    Characters that XML cannot hold are written as U+FFFD.
+    """
+    with open(file, "w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(_lines(graph, tell))
+
+
+def _lines(graph: KnowledgeGraph, tell: Tell) -> Iterator[str]:
+    relations = [_text(name) for name in graph.relation_names]
+    yield HEAD
+    for of, names in (("node", ["label", *node_columns(graph)]), ("edge", ["relation", *edge_columns(graph)])):
+        for name in names:
+            kind = "double" if name == "weight" else "string"
+            yield f'  <key id="{of}-{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>\n'
+    yield f'  <graph id={quoteattr(_sound(graph.name))} edgedefault="directed">\n'
+    for nodes in node_parts(graph, lambda share: tell(0.5 * share)):
+        for place, name in enumerate(nodes.names):
+            data = _data("node", {"label": name, **{key: values[place] for key, values in nodes.columns.items()}})
+            yield f'    <node id="n{nodes.first + place}">{data}</node>\n'
+    for edges in edge_parts(graph, lambda share: tell(0.5 + 0.5 * share)):
+        ends = zip(edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist())
+        for place, (head, relation, tail) in enumerate(ends):
+            data = _data("edge", {key: values[place] for key, values in edges.columns.items()})
+            called = f'<data key="edge-relation">{relations[relation]}</data>'
+            yield f'    <edge source="n{head}" target="n{tail}">{called}{data}</edge>\n'
+    yield "  </graph>\n</graphml>\n"
+
+
+def _data(of: str, values: dict[str, str | float]) -> str:
+    """The values that are there, as elements."""
+    return "".join(f'<data key="{of}-{key}">{_text(str(value))}</data>' for key, value in values.items() if value != "")
+
+
+def _text(text: str) -> str:
+    return escape(_sound(text))
+
+
+def _sound(text: str) -> str:
+    return NO_XML.sub("\ufffd", text)

@@ -1,0 +1,51 @@
+"""A graph as Turtle: things and relations numbered, and called by their labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+from core.graph.protocol import KnowledgeGraph
+from core.graph.writers.parts import Tell, edge_parts, node_parts
+
+HEAD = """@prefix e: <urn:hopscope:entity:> .
+@prefix r: <urn:hopscope:relation:> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix schema: <http://schema.org/> .
+
+"""
+PREDICATES = {"type": "schema:additionalType", "description": "schema:description"}  # of the columns of nodes
+ESCAPED = re.compile('[\x00-\x1f"\\\\\x7f]')
+
+
+def write_turtle(graph: KnowledgeGraph, file: FilePath, tell: Tell) -> None:
+    """Writes each triple, the labels of things and relations, and types and descriptions of things as literals.
+
+    Descriptions, keywords and weights of edges are left out: a triple of RDF has no attributes.
+    """
+    with open(file, "w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(_lines(graph, tell))
+
+
+def _lines(graph: KnowledgeGraph, tell: Tell) -> Iterator[str]:
+    yield HEAD
+    for id, name in enumerate(graph.relation_names):
+        yield f"r:{id} rdfs:label {_literal(name)} .\n"
+    for nodes in node_parts(graph, lambda share: tell(0.5 * share)):
+        for place, name in enumerate(nodes.names):
+            said = ((PREDICATES[key], values[place]) for key, values in nodes.columns.items() if values[place])
+            rest = "".join(f" ; {predicate} {_literal(text)}" for predicate, text in said)
+            yield f"e:{nodes.first + place} rdfs:label {_literal(name)}{rest} .\n"
+    for edges in edge_parts(graph, lambda share: tell(0.5 + 0.5 * share)):
+        for head, relation, tail in zip(edges.heads.tolist(), edges.relations.tolist(), edges.tails.tolist()):
+            yield f"e:{head} r:{relation} e:{tail} .\n"
+
+
+def _literal(text: str) -> str:
+    return f'"{ESCAPED.sub(_escape, text)}"'
+
+
+def _escape(found: re.Match) -> str:
+    character = found[0]
+    return f"\\{character}" if character in '"\\' else f"\\u{ord(character):04X}"

@@ -1,0 +1,54 @@
+"""A graph as a file to take along, in a format that other tools read."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import zipfile
+from typing import Any
+
+import streamlit as st
+
+from core.graph.writers.writing import WRITTEN, export, left_out, usual_name
+from core.io.temporary import temporary_folder
+from pages.parts.shared.text import many, plain
+
+VERSION = re.compile(r" \d[\d.]{1,20}")
+MOST = 3_000_000  # triples that are written for a browser, some 20 seconds; the command has no limit
+
+
+def download(graph: Any) -> None:
+    """The choice of a format, the button that writes the graph in it, and what the format does not hold."""
+    if graph.n_edges > MOST:
+        st.caption(f"{many(graph.n_edges, 'triple')} are written by the command: `python -m core graph export {plain(graph.name)}`.")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        format = st.selectbox("Take it out as", list(WRITTEN), format_func=lambda name: WRITTEN[name].title, key="out_format", width=260)
+        name = usual_name(graph.name.replace(":", "-"), format)
+        st.download_button(
+            "Download",
+            lambda: content(graph, format, name),
+            name if WRITTEN[format].suffix else f"{name}.zip",
+            on_click="ignore",
+            icon=":material/download:",
+            key="out_download",
+        )
+    tools = VERSION.sub("", WRITTEN[format].read_by)
+    st.caption(plain(" ".join([f"Read by {tools}.", *left_out(graph, format)])))
+
+
+def content(graph: Any, format: str, name: str) -> bytes:
+    """The file of a graph in a format; of a folder of tables a zip archive."""
+    folder = temporary_folder()
+    try:
+        files = export(graph, format, folder / name, lambda text, share: None)
+        if WRITTEN[format].suffix:
+            return files[0].read_bytes()
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in files:
+                archive.write(file, file.name)
+        return packed.getvalue()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
