@@ -29,6 +29,10 @@ def add(commands) -> None:
     into.add_argument("--title", default="", help="what the choosers show (default: the name)")
     into.add_argument("--columns", default="", metavar="TEXT=COLUMN,...", help="the columns of tables: text=Body,title=Subject,id=No")
     into.add_argument("--format", default=FILES, help=f"{FILES}, or for one that is published: {', '.join(FORMATS)}")
+    into.add_argument(
+        "--encoding", default="", metavar="NAME", help="of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)"
+    )
+    into.add_argument("--replace", action="store_true", help="remove documents that the same files, folders or zips had and no longer have")
     into.add_argument("--questions", default="", metavar="FILE", help="their questions, as `questions` takes them: question, answers, gold")
     into.set_defaults(run=_add)
 
@@ -57,11 +61,23 @@ def _add(options) -> int:
         return OK
     columns = columns_of(options.columns)
     with bar("Reading documents") as advanced:
-        brought = bring(options.name, options.files, options.title, columns, options.format, options.questions, advanced)
+        brought = bring(
+            options.name,
+            options.files,
+            options.title,
+            columns,
+            options.format,
+            options.questions,
+            advanced,
+            encoding=options.encoding,
+            replace_files=options.replace,
+        )
     corpus = brought.corpus
     print(f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, {brought.known:,} there already")
     _tell(corpus)
     warn(brought.notes)
+    if brought.missing:
+        warn([f"{brought.on_missing()} Give --replace to remove what the files no longer have."])
     return OK
 
 
@@ -84,6 +100,12 @@ def _show(options) -> int:
         document = corpus.at(row)
         title = f"  {shorten(document.title, 60)}" if document.title != document.id else ""
         print(f"  {document.id}{title}  ({len(document.text):,} characters)")
+    if odd := {source: origin.notes for source, origin in corpus.origins.items() if origin.notes}:
+        print(
+            f"Left out or guessed as {len(odd):,} of their files were read:" if len(odd) > 1 else "Left out or guessed as a file was read:"
+        )
+        for sentence in [sentence for notes in odd.values() for sentence in notes][:SHOWN]:
+            print(f"  {sentence}")
     if len(corpus) > SHOWN:
         print(f"  and {len(corpus) - SHOWN:,} more")
     return OK

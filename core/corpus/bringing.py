@@ -10,18 +10,19 @@ from pathlib import Path
 
 from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
 from core.corpus.corpus import Asked, Corpus, write
-from core.corpus.document import Document
+from core.corpus.document import Document, Origin
 from core.corpus.links import Link, links_beside
 from core.corpus.published import BEIR, BRING_QUESTIONS, FORMATS, form_of, read
 from core.corpus.quoted import parts_of, passage_name
-from core.corpus.readers import read_files
-from core.corpus.readers.table import Columns
+from core.corpus.readers import Read, read_files
+from core.corpus.readers.options import Columns, counted
 from core.errors import BadInput, nearest, shorten
 from core.questions import GOLD, QuestionFile, read_file
 from core.types import Question
 
 FILES = "files"
 UNFIT = re.compile(r"[^a-z0-9]+")  # what no name of a set holds
+NAMED = 3  # documents that a sentence names
 Tell = Callable[[str, float | None], None]
 
 
@@ -35,6 +36,16 @@ class Brought:
     changed: int
     known: int
     notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # ids of documents that files had earlier and no longer have, and the corpus still has
+
+    def on_missing(self) -> str:
+        """The sentence on documents that the files no longer have; empty where there are none."""
+        number = len(self.missing)
+        shown = ", ".join(shorten(id, 40) for id in self.missing[:NAMED]) + (", …" if number > NAMED else "")
+        return (
+            f"{counted(number, 'document')} of an earlier state of these files {'is' if number == 1 else 'are'} no longer in them: {shown}."
+            * bool(number)
+        )
 
 
 def bring(
@@ -46,31 +57,53 @@ def bring(
     questions: str | Path = "",
     progress: Tell | None = None,
     check: Callable[[], None] | None = None,
+    encoding: str = "",
+    replace_files: bool = False,
 ) -> Brought:
     """The corpus of that name with the documents of these files: made where there is none, else each document added, or put in the place of
     the one of its id.
 
     `format` is `files`, as `read_files` reads them, or one of `core.corpus.published.FORMATS` for one published file or folder, whose
     questions come along as sets of the corpus, and from a folder of BEIR the links in its `links.tsv`. Of `files` without `columns`, those
-    that `form_of` recognises are read so. `questions` is a file of them in any format that becomes the set of the corpus's name. All is
-    kept or nothing. Raises BadInput for a name that cannot be, a corpus that ships, or where no document came of the files; StoreError.
+    that `form_of` recognises are read so. `questions` is a file of them in any format that becomes the set of the corpus's name, `encoding`
+    that of texts which are not UTF-8. Documents that the same files, folders or zips had earlier and no longer have are `missing`, or
+    removed with `replace_files`. All is saved or nothing. Raises BadInput for a name that cannot be, a corpus that ships, or where no
+    document came of the files; StoreError.
     """
     before = own_corpus(name)
-    found = _found(name, files, columns, format, questions, progress or (lambda text, share: None), check or (lambda: None))
-    documents, sets, notes = found.documents, found.sets, found.notes
-    if progress:
-        progress("Writing the corpus", 1.0)
+    progress, check = progress or (lambda text, share: None), check or (lambda: None)
+    found = _found(name, files, columns, format, questions, progress, check, encoding)
+    documents, sets, notes, missing = found.documents, found.sets, found.notes, _missing(before, found.plain)
+    progress("Writing the corpus", 1.0)
     by_id = _ById([*(before or ()), *documents])
     asked: dict[str, Asked] = {set: (_title(set, name, title), by_id.put(found.questions)) for set, found in sets.items()}
     notes += filter(None, (found.note() for found in sets.values()))
     if before is None:
-        corpus = write(new_folder(name), documents, title, sets=asked, check=check, links=found.links)
+        corpus = write(new_folder(name), documents, title, sets=asked, check=check, links=found.links, origins=found.plain.origins)
     else:
-        corpus = before.put(documents, check, title, asked, found.links)
+        removed = missing if replace_files else ()
+        corpus = before.put(documents, check, title, asked, found.links, found.plain.origins, removed)
     unique = {document.id: document for document in documents}
     there = [before.document(id) for id in unique if before and id in before]
     same = sum(document == unique[document.id] for document in there)
-    return Brought(corpus, len(unique) - len(there), len(there) - same, same, (*notes, *_lacking(corpus, asked)))
+    if missing and replace_files:
+        notes.append(
+            f"{counted(len(missing), 'document')} that these files no longer have {'was' if len(missing) == 1 else 'were'} removed."
+        )
+    odd = (*notes, *_lacking(corpus, asked))
+    return Brought(corpus, len(unique) - len(there), len(there) - same, same, odd, () if replace_files else tuple(missing))
+
+
+def _missing(before: Corpus | None, found: Read) -> list[str]:
+    """The ids of documents whose files were read again and no longer have them, or whose folders were and no longer have their files."""
+    if before is None:
+        return []
+    ids, folders = {document.id for document in found.documents}, {origin.folder for origin in found.origins.values()} - {""}
+    again = lambda source: (
+        source in found.origins or (source not in found.failed and before.origins.get(source, Origin()).folder in folders)
+    )
+    of = {source: again(source) for source in set(before.table.texts("source"))}
+    return [id for id, source in zip(before.ids, before.table.texts("source")) if of[source] and id not in ids]
 
 
 @dataclass(frozen=True)
@@ -114,6 +147,7 @@ class _Found:
     sets: dict[str, QuestionFile] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    plain: Read = field(default_factory=Read)  # what came of those in no published format
 
 
 def _found(
@@ -124,6 +158,7 @@ def _found(
     questions: str | Path,
     progress: Tell,
     check: Callable[[], None],
+    encoding: str,
 ) -> _Found:
     """What the files hold, each in its format. Raises BadInput."""
     if format not in (FILES, *FORMATS):
@@ -149,9 +184,9 @@ def _found(
         found.links += links_beside(Path(file)) if form == BEIR else []
     others = [file for file in files if not forms[file]]
     if others or not files:
-        plain = read_files(others, columns, progress, check)
-        found.documents += plain.documents
-        found.notes += plain.notes
+        found.plain = read_files(others, columns, progress, check, encoding)
+        found.documents += found.plain.documents
+        found.notes += found.plain.notes
     if questions and name not in found.sets:
         found.sets[name] = read_file(questions, name, gold=GOLD)
         found.sets[name].check_known()

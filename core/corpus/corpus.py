@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 import core.corpus.stored as stored
-from core.corpus.document import Document
+from core.corpus.document import Document, Origin
 from core.corpus.links import Link, links_in
 from core.corpus.links import table_of as links_table
 from core.corpus.quoted import holds, parts_of
@@ -48,6 +48,9 @@ class Corpus:
     examples: tuple[str, ...] = ()  # questions to begin with
     own: bool = True  # a person's own, rather than one that ships
     made_of: str = ""  # the digest of the files that a shipped one was read from
+    origin_bytes: bytes = field(
+        default=b"{}", repr=False
+    )  # what is known of its files as it is stored; none of those that hold nothing odd
     later: digests.Later | None = field(default=None, repr=False)  # what reads the files of a large one whole
 
     @classmethod
@@ -74,7 +77,8 @@ class Corpus:
             raise StoreError(f"{data} does not hold what {stored.META} says")
         asked = (data / stored.QUESTIONS).read_bytes()
         linked = Table.open(data / stored.LINKS) if (data / stored.LINKS).is_file() else None
-        more: dict[str, Any] = {"linked": linked, "examples": tuple(meta["examples"]), "later": later}
+        origins = (data / stored.ORIGINS).read_bytes() if (data / stored.ORIGINS).is_file() else b"{}"
+        more: dict[str, Any] = {"linked": linked, "origin_bytes": origins, "examples": tuple(meta["examples"]), "later": later}
         return cls(**known, n_documents=len(table), folder=folder, table=table, asked=asked, **more)
 
     def __len__(self) -> int:
@@ -128,6 +132,15 @@ class Corpus:
         """The links between its documents as they were given, those to documents that it does not have among them."""
         return tuple(links_in(self.linked))
 
+    @cached_property
+    def origins(self) -> dict[str, Origin]:
+        """What is known of its files, by the sources of the documents: of those that came in a folder, or of which something was left
+        out or guessed. Raises StoreError for a damaged file."""
+        try:
+            return stored.origins_in(self.origin_bytes)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StoreError(f"What was noted in {self.folder} is damaged ({error}); add its documents again.") from None
+
     def questions(self, set_name: str) -> tuple[Question, ...]:
         """The questions of a set; `gold` are ids of documents. Raises BadInput naming the known sets, StoreError for a damaged file."""
         if set_name not in self.sets:
@@ -172,12 +185,15 @@ class Corpus:
         title: str = "",
         sets: Mapping[str, Asked] | None = None,
         links: Iterable[Link] = (),
+        origins: Mapping[str, Origin] | None = None,
+        removed: Iterable[str] = (),
     ) -> Corpus:
-        """The corpus with these documents, each in the place of the one of its id where there is one; under another title where one is
-        given, and with more question sets, each in the place of the one of its name. Where links are given they take the place of those
-        that it had."""
-        given = list(documents)
-        return self._rewritten(lambda current: stored.changed(current.table, given), check, title, sets or {}, tuple(links))
+        """The corpus with these documents, each in the place of the one of its id where there is one, and without those of the ids in
+        `removed`; under another title where one is given, and with more question sets, each in the place of the one of its name. Where
+        links are given they take the place of those that it had; `origins` take that of those of their sources."""
+        given, without = list(documents), frozenset(removed)
+        change = lambda current: stored.changed(current.table, given, without)
+        return self._rewritten(change, check, title, sets or {}, tuple(links), origins=origins or {})
 
     def with_questions(self, sets: Mapping[str, Asked], check: Check | None = None) -> Corpus:
         """The corpus with more question sets, each in the place of the one of its name; one that ships takes some as well."""
@@ -204,6 +220,7 @@ class Corpus:
         sets: Mapping[str, Asked] = MappingProxyType({}),
         links: Sequence[Link] = (),
         fixed: bool = True,
+        origins: Mapping[str, Origin] = MappingProxyType({}),
     ) -> Corpus:
         """The corpus after a change, written down; one that changes nothing writes nothing. `fixed` is what one that ships keeps."""
         if fixed and not self.own:
@@ -216,9 +233,11 @@ class Corpus:
             titles = current.sets | {name: known for name, (known, _) in sets.items()}
             fresh = {**meta, "title": title or meta["title"], "sets": titles}
             linked = links_table(links) if links else current.linked
-            if stored.digest_of(table, linked) == current.digest and fresh == meta and asked == current._questions:
+            known = _known_origins({**current.origins, **origins}, table)
+            same = (fresh, asked, known) == (meta, current._questions, current.origins)
+            if same and stored.digest_of(table, linked) == current.digest:
                 return current
-            stored.put(self.folder, fresh, table, asked, linked)
+            stored.put(self.folder, fresh, table, asked, linked, known)
             return Corpus.open(self.folder)
 
     def _found(self, id: str) -> int | None:
@@ -241,6 +260,7 @@ def write(
     made_of: str = "",
     check: Check | None = None,
     links: Iterable[Link] = (),
+    origins: Mapping[str, Origin] | None = None,
 ) -> Corpus:
     """A corpus of these documents and the links between them, written into a folder whose name is its own, in the place of what was there.
 
@@ -255,7 +275,22 @@ def write(
     with stored.locked(folder, check):
         if own and (folder / stored.META).is_file():
             check_may_change(OWNED_AS, folder.name)
-        stored.put(folder, meta, table, {name: questions for name, (_, questions) in asked.items()}, links_table(links))
+        stored.put(
+            folder,
+            meta,
+            table,
+            {name: questions for name, (_, questions) in asked.items()},
+            links_table(links),
+            _known_origins(origins or {}, table),
+        )
         if own:
             made(OWNED_AS, folder.name)
     return Corpus.open(folder)
+
+
+def _known_origins(origins: Mapping[str, Origin], table: Table) -> dict[str, Origin]:
+    """The origins that say something, of sources that a table of documents has."""
+    if not origins:
+        return {}
+    sources = set(table.texts("source"))
+    return {source: origin for source, origin in origins.items() if origin != Origin() and source in sources}

@@ -42,6 +42,15 @@ class Document:
         return hashlib.sha256(json.dumps(fields, ensure_ascii=True).encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a file's documents came from: the folder or zip that it was brought in, and a sentence for each thing in it that was left out,
+    guessed or not understood."""
+
+    folder: str = ""
+    notes: tuple[str, ...] = ()
+
+
 def sound(text: str) -> str:
     """A text that UTF-8 can hold: halves of characters, which damaged JSON may bring, become the replacement character."""
     try:

@@ -129,7 +129,7 @@ class _Pages:
         self._reader = self._reader or self._stack.enter_context(SeparateReader())
         name = shorten(page.title or page.id, 40) + ".html"
         try:
-            (document,) = self._reader.read(name, Held(name, page.text.encode("utf-8", "replace")), lambda share: None)
+            (document,), _ = self._reader.read(name, Held(name, page.text.encode("utf-8", "replace")), lambda share: None)
         except BadInput:
             self._empty += 1
             return ""

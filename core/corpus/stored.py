@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.corpus.document import Document, sound
+from core.corpus.document import Document, Origin, sound
 from core.corpus.links import digest_of as digest_of_links
 from core.errors import BadInput, StoreError
 from core.graph.columns import Table
@@ -21,7 +21,7 @@ from core.io.plain import from_plain, to_plain
 from core.types import Question
 
 VERSION = 1
-META, DOCUMENTS, QUESTIONS, LINKS = "corpus.json", "documents.arrow", "questions.json", "links.arrow"
+META, DOCUMENTS, QUESTIONS, LINKS, ORIGINS = "corpus.json", "documents.arrow", "questions.json", "links.arrow", "origins.json"
 COLUMNS = ("id", "title", "source", "text", "places", "digest")
 
 
@@ -75,10 +75,15 @@ def locked(folder: FilePath, check: Callable[[], None] | None = None) -> Iterato
 
 
 def put(
-    folder: FilePath, meta: Mapping[str, Any], table: Table, questions: Mapping[str, Iterable[Question]], linked: Table | None = None
+    folder: FilePath,
+    meta: Mapping[str, Any],
+    table: Table,
+    questions: Mapping[str, Iterable[Question]],
+    linked: Table | None = None,
+    origins: Mapping[str, Origin] | None = None,
 ) -> None:
     """Writes a corpus into `folder`, with the lock held; what was there stays readable until the new one is whole. `meta` is what it tells
-    beside its content, `linked` the table of its links where it has some. Raises OSError."""
+    beside its content, `linked` the table of its links where it has some, `origins` what is known of its files. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     clean(folder, META)
     unfinished = folder / TEMPORARY
@@ -87,6 +92,9 @@ def put(
         table.save(unfinished / DOCUMENTS)
         if linked is not None and len(linked):
             linked.save(unfinished / LINKS)
+        if origins:
+            known = {source: {"folder": origin.folder, "notes": origin.notes} for source, origin in origins.items()}
+            (unfinished / ORIGINS).write_text(json.dumps(known, ensure_ascii=False), "utf-8")
         rows = {name: list(map(to_plain, asked)) for name, asked in questions.items()}
         (unfinished / QUESTIONS).write_text(json.dumps(rows), "utf-8")
         place(folder, unfinished, META, {**meta, "version": VERSION, "digest": digest_of(table, linked), "n_documents": len(table)})
@@ -111,6 +119,11 @@ def read_meta(folder: FilePath) -> dict[str, Any]:
 def questions_in(data: bytes) -> dict[str, tuple[Question, ...]]:
     """The question sets of a file of them, by name."""
     return {name: tuple(from_plain(Question, one) for one in asked) for name, asked in json.loads(data).items()}
+
+
+def origins_in(data: bytes) -> dict[str, Origin]:
+    """The origins of a file of them, by source."""
+    return {source: Origin(one["folder"], tuple(one["notes"])) for source, one in json.loads(data).items()}
 
 
 def _sound(document: Document) -> Document:

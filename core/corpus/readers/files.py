@@ -6,20 +6,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from core.corpus.document import Document, sound
+from core.corpus.document import Document, Origin, sound
+from core.corpus.readers.encoding import known_encoding
 from core.corpus.readers.markdown import markdown
-from core.corpus.readers.packed import bare, bytes_of, file_at, zipped
+from core.corpus.readers.options import Columns, Note, Options, Step
+from core.corpus.readers.packed import Within, bare, bytes_of, file_at, zipped
 from core.corpus.readers.recoded import as_utf8
 from core.corpus.readers.separate import LIBRARIES, SeparateReader
-from core.corpus.readers.table import Columns, json_lines, table
-from core.corpus.readers.text import guess_note, plain
+from core.corpus.readers.table import json_lines, table
+from core.corpus.readers.text import plain
 from core.errors import BadInput, shorten
 from core.io.files import Source
 from core.io.files import Tell as Share
 
 SUFFIXES = (".txt", ".md", ".html", ".pdf", ".docx", ".csv", ".tsv", ".jsonl", ".json")
 MOST_TEXT = 1 << 27  # bytes of a text that is one document
-WHOLE: Mapping[str, Callable[[str, bytes, Share], list[Document]]] = {
+WHOLE: Mapping[str, Callable[[str, bytes, Step, Note, Options], list[Document]]] = {
     **dict.fromkeys((".txt", ".text", ".rst", ".tex", ".log"), plain),
     **dict.fromkeys((".md", ".markdown"), markdown),
 }
@@ -36,26 +38,37 @@ Tell = Callable[[str, float | None], None]
 
 @dataclass
 class Read:
-    """What came of some files: documents in the order of the files, and a sentence for each thing that was left out or is odd."""
+    """What came of some files: documents in the order of the files, and a sentence for each thing that was left out, guessed or is odd.
+
+    `origins` are those of the files that were read, by their names, which are the sources of their documents; `failed` are the names of
+    the others.
+    """
 
     documents: list[Document] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    origins: dict[str, Origin] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
 
 
 def read_files(
-    paths: Iterable[str | Path], columns: Columns | None = None, progress: Tell | None = None, check: Callable[[], None] | None = None
+    paths: Iterable[str | Path],
+    columns: Columns | None = None,
+    progress: Tell | None = None,
+    check: Callable[[], None] | None = None,
+    encoding: str = "",
 ) -> Read:
     """The documents of files, of folders with all below them, and of zips.
 
     The id of a document is the name of its file, within the folder or zip where it came in one, with that of its row for tables:
-    `reports/may.pdf`, `mails.csv:17`. `columns` names those of tables, as `readers.table.columns_of` gives them. `check` is called all
-    along, in the middle of long files too; what it raises ends the reading. Raises BadInput where no document came of them, saying why.
+    `reports/may.pdf`, `mails.csv:17`. `columns` names those of tables, as `readers.table.columns_of` gives them, `encoding` that of texts
+    which are not UTF-8. `check` is called all along, in the middle of long files too; what it raises ends the reading. Raises BadInput
+    where no document came of them, saying why.
     """
-    read = Read()
+    read, options = Read(), Options(columns or {}, known_encoding(encoding))
     check, progress = check or (lambda: None), progress or (lambda text, share: None)
     files = _listed(paths, read)
     with SeparateReader() as separate:
-        for number, (name, source) in enumerate(files.items()):
+        for number, (name, (source, folder)) in enumerate(files.items()):
 
             def tell(share: float | None, text: str = f"Reading {shorten(name, 40)}", number: int = number) -> None:
                 check()
@@ -63,12 +76,14 @@ def read_files(
                     progress(text, (number + share) / len(files))
 
             tell(0.0)
+            notes: list[str] = []
             try:
-                found, notes = _documents(name, source, columns or {}, separate, tell)
-                read.documents += found
-                read.notes += filter(None, [notes])
+                read.documents += _documents(name, source, options, separate, tell, notes.append)
+                read.origins[bare(name)] = Origin(folder, tuple(notes))
+                read.notes += notes
             except BadInput as error:
                 read.notes.append(str(error))
+                read.failed.add(bare(name))
     if not read.documents:
         more = len(read.notes) - NAMED
         raise BadInput(" ".join(read.notes[:NAMED]) + (f" And {more:,} more." if more > 0 else "") or "There is no file to read.")
@@ -76,34 +91,35 @@ def read_files(
     return read
 
 
-def _documents(
-    name: str, source: Source, columns: Columns, separate: SeparateReader, tell: Callable[[float | None], None]
-) -> tuple[list[Document], str]:
-    """The documents of one file, by the suffix of its name, and a sentence where its encoding was guessed. Raises BadInput."""
+def _documents(name: str, source: Source, options: Options, separate: SeparateReader, tell: Step, note: Note) -> list[Document]:
+    """The documents of one file, by the suffix of its name. Raises BadInput."""
     suffix = PurePosixPath(bare(name).lower()).suffix
     if suffix not in KINDS:
         hint = f"save it as {OTHERS[suffix]} first" if suffix in OTHERS else f"known are {', '.join(SUFFIXES)} and .zip"
         raise BadInput(f"{name} is of a kind that cannot be read; {hint}.")
     if suffix in LIBRARIES:
-        return separate.read(name, source, tell), ""
+        documents, notes = separate.read(name, source, tell, options)
+        for sentence in notes:
+            note(sentence)
+        return documents
     if suffix in ROWS:
-        rows, note = as_utf8(source, lambda share: tell(None))
-        return ROWS[suffix](rows, columns, tell), note
-    data = bytes_of(source, MOST_TEXT)
-    return WHOLE[suffix](bare(name), data, tell), guess_note(bare(name), data)
+        rows = as_utf8(Within(name, source), lambda share: tell(None), note, options.encoding)
+        return ROWS[suffix](rows, options.columns, tell)
+    return WHOLE[suffix](bare(name), bytes_of(source, MOST_TEXT), tell, note, options)
 
 
-def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, Source]:
-    """The files at some paths, by name; of several of one name the first."""
-    files: dict[str, Source] = {}
+def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, tuple[Source, str]]:
+    """The files at some paths, by name, each with the folder or zip that holds it; of several of one name the first."""
+    files: dict[str, tuple[Source, str]] = {}
     for path in map(Path, paths):
         try:
             found = _files(path, read)
         except BadInput as error:
             read.notes.append(str(error))
             continue
+        folder = path.name if path.is_dir() or path.suffix.lower() == ".zip" else ""
         for name, source in found.items():
-            if files.setdefault(name, source) is not source:
+            if files.setdefault(name, (source, folder))[0] is not source:
                 read.notes.append(f"Two of these files are called {name}; only the first is read. Add a folder that holds both instead.")
     return files
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.encoding import decoded
 from core.corpus.readers.no_memory import for_want_of_memory
-from core.corpus.readers.text import stem
+from core.corpus.readers.options import USUAL, Note, Options, Step, ignored
+from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput
 
 DROPPED = frozenset({"script", "style", "noscript", "template", "svg", "head", "iframe", "object", "math"})
@@ -35,7 +35,7 @@ LONGEST_LABEL = 1_000  # characters of a heading as a place
 BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 
-def html(name: str, data: bytes, step: Callable[[float | None], None] = lambda share: None) -> list[Document]:
+def html(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
     """A page as one document, without its scripts and styles; its title is the one it states, else its first heading of the first rank.
     `step` is called every now and then. Raises BadInput where it holds no text or is nested too deep, MemoryError."""
     from lxml import etree
@@ -43,7 +43,7 @@ def html(name: str, data: bytes, step: Callable[[float | None], None] = lambda s
     said = CHARSET.search(data[:4096])
     declared = (said.group(1) or said.group(2)).decode("ascii", "ignore") if said else ""
     declared = "" if declared.lower().startswith(UNUSABLE) else declared
-    source = decoded(name, data, declared)
+    source = decoded(name, data, declared, options.encoding, note)
     if declaration := DECLARATION.match(source):
         source = source[declaration.end() :]
     page = _Page(name, step)
@@ -59,8 +59,8 @@ def html(name: str, data: bytes, step: Callable[[float | None], None] = lambda s
     text, places = page.whole()
     if not text.strip():
         raise BadInput(f"{name} holds no text.")
-    title = " ".join("".join(page.title or ()).split()) or next((label for rank, label in page.headings if rank == "h1"), "")
-    return [Document(name, text, sound(title) or stem(name), name, places)]
+    title = given_title("".join(page.title or ())) or next((label for rank, label in page.headings if rank == "h1"), "")
+    return [Document(name, text, title or stem(name), name, places)]
 
 
 class _Page:
@@ -70,7 +70,7 @@ class _Page:
     the square of their number.
     """
 
-    def __init__(self, name: str, step: Callable[[float | None], None]) -> None:
+    def __init__(self, name: str, step: Step) -> None:
         self._name, self._step = name, step
         self._elements = 0
         self._depth = 0  # how many elements are open

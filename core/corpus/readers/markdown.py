@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from core.corpus.document import Document
+from core.corpus.readers.options import USUAL, Note, Options, Step, ignored
 from core.corpus.readers.text import stem, text_of
-from core.io.files import Tell
 
 MARKS = re.compile(r"[*_`]+|!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)?\)")
 LONGEST = 1_000  # characters of a heading; a longer line is a paragraph
@@ -16,21 +16,21 @@ LOOK_EVERY = 10_000  # lines
 Heading = tuple[int, str, bool]  # where it begins, its label, and whether it is of the first rank
 
 
-def markdown(name: str, data: bytes, tell: Tell = lambda share: None) -> list[Document]:
-    """A Markdown file as one document; its title is the first heading of the first rank. `tell` hears the share read. Raises BadInput as
+def markdown(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+    """A Markdown file as one document; its title is the first heading of the first rank. `step` receives the share read. Raises BadInput as
     `text_of` does."""
-    text = text_of(name, data)
-    found = list(_headings(text, tell))
+    text = text_of(name, data, note, options)
+    found = list(_headings(text, step))
     title = next((label for _, label, first in found if first), "")
     return [Document(name, text, title or stem(name), name, tuple((at, label) for at, label, _ in found))]
 
 
-def _headings(text: str, tell: Tell) -> Iterator[Heading]:
+def _headings(text: str, step: Step) -> Iterator[Heading]:
     """The headings of a text outside of its code and of the notes before it, each looked for on its own line."""
     fence, before, at = "", "", 0  # the mark of the code that we are in; the line before, where a heading may be underlined, and its place
     for number, (start, line) in enumerate(_lines(text, _after_front_matter(text))):
         if number % LOOK_EVERY == 0:
-            tell(start / len(text))
+            step(start / len(text))
         bare = line.lstrip(" ") if len(line) - len(line.lstrip(" ")) <= INDENT else ""
         if fence:
             fence = "" if bare.startswith(fence) and not bare.strip("`~ \t") else fence

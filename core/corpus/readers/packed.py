@@ -32,6 +32,21 @@ class Held:
 
 
 @dataclass(frozen=True)
+class Within:
+    """A file under its name within the folder that was brought."""
+
+    name: str
+    file: Source
+
+    @property
+    def size(self) -> int:
+        return self.file.size
+
+    def open(self) -> BinaryIO:
+        return self.file.open()
+
+
+@dataclass(frozen=True)
 class Member:
     """A file of a zip, never unpacked onto the disk. Reading it raises BadInput where it cannot be unpacked."""
 

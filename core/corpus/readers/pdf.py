@@ -1,58 +1,110 @@
-"""PDF: the text of its pages, each page a place."""
+"""PDF: the text of its pages as words rather than as print, each page a place."""
 
 from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Callable
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.no_memory import for_want_of_memory
-from core.corpus.readers.text import stem
+from core.corpus.readers.options import USUAL, Note, Options, Step, counted, ignored, listed
+from core.corpus.readers.pdf_columns import in_columns
+from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput, HopscopeError
 
 BETWEEN = "\n\n"
+PRESENTED = [*range(0xFB00, 0xFB07), *range(0xFB13, 0xFB18), *range(0xFB50, 0xFDFC), *range(0xFE70, 0xFEFD)]
+LETTERS = {code: unicodedata.normalize("NFKC", chr(code)) for code in PRESENTED}  # ligatures and letters shaped by their place
+HYPHEN = re.compile(r"(?<!\w)(\w{1,40})([-\u2010\xad])\n[ \t]{0,8}(\w{1,40})([^\s\w-]{0,3})[ \t]?")
+WORD = re.compile(r"\w{1,40}(?:[-\u2010]\w{1,40}){0,3}")
+WITH_HYPHEN = frozenset("all co cross e ex half high long low mid multi non post pre quasi self semi short single so two vice well".split())
+LOST = "\N{REPLACEMENT CHARACTER}"
+NAMED = 8  # pages that a sentence names
 
 
-Step = Callable[[float | None], None]
+@dataclass
+class _Pages:
+    """The texts of the pages of a PDF, and what is odd about some of them, by their numbers from 1."""
+
+    texts: list[str] = field(default_factory=list)
+    title: str = ""
+    pictures: set[int] = field(default_factory=set)  # those that hold a picture
+    columns: list[int] = field(default_factory=list)  # those whose columns were drawn line by line, and are read one after the other
+    fields: int = 0  # forms' fields that are filled in
 
 
-def pdf(name: str, data: bytes, step: Step = lambda share: None) -> list[Document]:
-    """A PDF as one document; `step` hears the share of its pages read.
+def pdf(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+    """A PDF as one document, its ligatures and words hyphenated at line ends written out; `step` receives the share of its pages read.
 
-    Raises BadInput where it is damaged, locked, or holds no text, as a scanned one.
+    `note` receives which pages hold no text, and what was guessed. Raises BadInput where it is damaged, locked, or holds no text, as a
+    scanned one.
     """
     if not data.strip():
         raise BadInput(f"{name} is empty.")
-    pages, title = _pages(name, data, step)
-    if not any(page.strip() for page in pages):
-        raise BadInput(
-            f"{name} holds no text in its {len(pages):,} page{'s' * (len(pages) != 1)}; it looks scanned. Recognise its text (OCR) first."
-        )
+    pages = _pages(name, data, step)
+    total = len(pages.texts)
+    if not any(page.strip() for page in pages.texts):
+        raise BadInput(f"{name} holds no text in its {counted(total, 'page')}; it looks scanned. Recognise its text (OCR) first.")
+    texts, hyphens = _unhyphenated(pages.texts)
+    _say(name, pages, hyphens, note)
     places: list[Place] = []
     length = 0
-    for number, page in enumerate(pages, 1):
+    for number, page in enumerate(texts, 1):
         places.append((length, f"page {number}"))
         length += len(page) + len(BETWEEN)
-    return [Document(name, BETWEEN.join(pages), title or stem(name), name, tuple(places))]
+    return [Document(name, BETWEEN.join(texts), given_title(pages.title) or stem(name), name, tuple(places))]
 
 
-def _pages(name: str, data: bytes, step: Step) -> tuple[list[str], str]:
-    """The text of each page, and the title that the file tells."""
+def _say(name: str, pages: _Pages, hyphens: int, note: Note) -> None:
+    """The sentences on what was left out, and on what was guessed."""
+    total = len(pages.texts)
+    without = [number for number, page in enumerate(pages.texts, 1) if not page.strip()]
+    if without:
+        scanned = "; recognise the text (OCR) of those that are scanned" if pages.pictures.intersection(without) else ""
+        note(f"{name}: {_numbers(without)} of {total:,} {'holds' if len(without) == 1 else 'hold'} no text{scanned}.")
+    if lost := [number for number, page in enumerate(pages.texts, 1) if LOST in page]:
+        letters = sum(page.count(LOST) for page in pages.texts)
+        note(f"{name}: {counted(letters, 'letter')} on {_numbers(lost)} cannot be read, as its fonts do not say which; shown as {LOST}.")
+    if pages.columns:
+        note(f"{name}: {_numbers(pages.columns)} seems to be in columns, which are read one after the other.")
+    if hyphens:
+        note(f"{name}: {counted(hyphens, 'word')} divided at the end of a line {'is' if hyphens == 1 else 'are'} joined.")
+
+
+def _numbers(pages: Sequence[int]) -> str:
+    """Some pages by their numbers: `page 3`, `pages 1, 4 and 7`."""
+    shown = [f"{number:,}" for number in pages[:NAMED]]
+    if len(pages) > NAMED:
+        shown.append(f"{len(pages) - NAMED:,} more")
+    return f"page{'s' * (len(pages) > 1)} {listed(shown)}"
+
+
+def _pages(name: str, data: bytes, step: Step) -> _Pages:
+    """The texts of the pages, and the title that the file states."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it mends in a file is nobody's concern
+    found = _Pages()
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise BadInput(f"{name} is locked with a password; save it without one.")
-        number = len(reader.pages)
-        pages: list[str] = []
-        for page in reader.pages:
-            step(len(pages) / number)
-            pages.append(sound(page.extract_text() or "").strip())
-        title = (reader.metadata.title if reader.metadata else "") or ""
+        total = len(reader.pages)
+        for number, page in enumerate(reader.pages, 1):
+            step((number - 1) / total)
+            text, columns = in_columns(page)
+            found.texts.append(_written_out(text))
+            if columns:
+                found.columns.append(number)
+            if not text.strip() and _holds_pictures(page):
+                found.pictures.add(number)
+        found.title = str((reader.metadata.title if reader.metadata else "") or "")
     except HopscopeError:
         raise
     except DependencyError:  # where what reads AES is not installed
@@ -61,4 +113,36 @@ def _pages(name: str, data: bytes, step: Step) -> tuple[list[str], str]:
         if for_want_of_memory(error):
             raise MemoryError from None
         raise BadInput(f"{name} is damaged or no PDF ({type(error).__name__}).") from None
-    return pages, " ".join(sound(str(title)).split())
+    return found
+
+
+def _holds_pictures(page: Any) -> bool:
+    held = page.get("/Resources")
+    return bool(held and held.get_object().get("/XObject"))
+
+
+def _written_out(text: str) -> str:
+    """A page's text with ligatures as their letters, and letters that its fonts do not name as one mark."""
+    text = sound(text).translate(LETTERS).replace("\0", LOST)
+    return "".join(LOST if unicodedata.category(sign) == "Co" else sign for sign in text).strip()
+
+
+def _unhyphenated(pages: list[str]) -> tuple[list[str], int]:
+    """The pages with words that are divided at line ends joined, and how many these are.
+
+    The hyphen is retained before a capital or a digit, after a part that is mostly written with one, and where the document has the word so
+    elsewhere.
+    """
+    known = {word.casefold() for page in pages for word in WORD.findall(page)}
+    joined = 0
+
+    def whole(found: re.Match[str]) -> str:
+        nonlocal joined
+        before, hyphen, after, rest = found.groups()
+        joined += 1
+        together, divided = (before + after).casefold(), f"{before}-{after}".casefold()
+        fixed = divided in known or before.casefold() in WITH_HYPHEN
+        firm = hyphen != "\xad" and (not (before[-1].isalpha() and after[0].islower()) or (fixed and together not in known))
+        return f"{before}{'-' if firm else ''}{after}{rest}\n"
+
+    return [HYPHEN.sub(whole, page).replace("\xad", "").strip() for page in pages], joined

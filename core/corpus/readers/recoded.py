@@ -9,15 +9,19 @@ from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from core.corpus.readers.encoding import (
-    BOMS,
     LOOKED_AT,
+    UTF8,
+    Encoding,
     check_first_bytes,
     checked,
-    guess_sentence,
-    guessed_encoding,
+    found_encoding,
+    in_other_bits,
+    marked,
     no_text,
     not_so_encoded,
+    telling,
 )
+from core.corpus.readers.options import Note, ignored
 from core.corpus.readers.packed import MAX_FILE_BYTES, bare
 from core.errors import BadInput
 from core.io.files import Source, Tell, Unpacked, opened
@@ -25,23 +29,23 @@ from core.io.files import Source, Tell, Unpacked, opened
 PIECE = 1 << 20  # bytes read at once
 
 
-def as_utf8(source: Source, tell: Tell | None = None) -> tuple[Source, str]:
-    """A file of rows as UTF-8 with the line ends of today, read as it goes, and a sentence where its encoding was guessed. Raises BadInput
-    where it is blank or no text."""
-    name, note = bare(source.name), ""
+def as_utf8(source: Source, tell: Tell | None = None, note: Note = ignored, named: str = "") -> Source:
+    """A file of rows as UTF-8 with the line ends of today, read as it goes, its encoding found or `named` as
+    `core.corpus.readers.encoding.found_encoding` has it. Raises BadInput as that does, and where the file is blank or no text."""
+    name = bare(source.name)
     with opened(source, tell, MAX_FILE_BYTES) as stream:
         head = stream.read(LOOKED_AT)
         check_first_bytes(name, head)
-        encoding = next((encoding for mark, encoding in BOMS if head.startswith(mark)), "")
-        if not encoding and not _is_utf8(name, head, stream):
-            encoding = guessed_encoding(name, head)
-            note = guess_sentence(name, encoding)
-    beginning = checked(name, codecs.getincrementaldecoder(encoding or "utf-8")("replace").decode(head))
+        encoding = Encoding(marked(head))
+        if not encoding.name:
+            other = head if in_other_bits(head) else _beyond_utf8(name, head, stream)
+            encoding = found_encoding(name, telling(other), named, note) if other else Encoding(UTF8)
+    beginning = checked(name, codecs.getincrementaldecoder(encoding.name)("replace").decode(head))
     if not beginning.strip() and len(head) < LOOKED_AT:
         raise BadInput(f"{name} is empty.")
-    if encoding in ("", "utf-8-sig") and not ("\r" in beginning and "\n" not in beginning):
-        return source, note
-    return Recoded(name, source, encoding or "utf-8"), note
+    if encoding in (Encoding(UTF8), Encoding("utf-8-sig")) and not ("\r" in beginning and "\n" not in beginning):
+        return source
+    return Recoded(name, source, encoding)
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Recoded:
 
     name: str
     source: Source
-    encoding: str
+    encoding: Encoding
 
     @property
     def size(self) -> int:
@@ -66,11 +70,17 @@ class _RecodedBytes(io.RawIOBase):
     def __init__(self, of: Recoded):
         self._of, self._closing = of, ExitStack()
         self._stream = self._closing.enter_context(opened(of.source, most=MAX_FILE_BYTES))
-        self._decode = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(of.encoding)(), translate=True).decode
+        self._decode = io.IncrementalNewlineDecoder(
+            codecs.getincrementaldecoder(of.encoding.name)(of.encoding.errors), translate=True
+        ).decode
         self._ready, self._passed = b"", 0
 
     def readable(self) -> bool:
         return True
+
+    def tell(self) -> int:
+        """How many bytes of the file have been read."""
+        return self._passed
 
     def readinto(self, buffer) -> int:
         while not self._ready:
@@ -78,7 +88,7 @@ class _RecodedBytes(io.RawIOBase):
             try:
                 self._ready = self._decode(data, not data).encode("utf-8", "replace")
             except UnicodeDecodeError as error:
-                raise not_so_encoded(self._of.name, self._of.encoding, self._passed + error.start) from None
+                raise not_so_encoded(self._of.name, self._of.encoding.name, self._passed + error.start) from None
             self._passed += len(data)
             if not data:
                 break
@@ -91,16 +101,16 @@ class _RecodedBytes(io.RawIOBase):
         super().close()
 
 
-def _is_utf8(name: str, head: bytes, stream: Unpacked) -> bool:
-    """Whether a text is UTF-8, of which the beginning was read. Raises BadInput where it holds what no text does."""
-    decode, data = codecs.getincrementaldecoder("utf-8")().decode, head
-    try:
-        while data:
-            if b"\0" in data:
-                raise no_text(name)
-            decode(data)
-            data = stream.read(PIECE)
-        decode(b"", True)
-    except UnicodeDecodeError:
-        return False
-    return True
+def _beyond_utf8(name: str, head: bytes, stream: Unpacked) -> bytes:
+    """The first piece of a text that is not UTF-8, of which the beginning was read; empty where all is. Raises BadInput where it holds
+    what no text does."""
+    decode, before, data = codecs.getincrementaldecoder(UTF8)().decode, b"", head
+    while data or before:
+        if b"\0" in data:
+            raise no_text(name)
+        try:
+            decode(data, not data)
+        except UnicodeDecodeError:
+            return before[before.rfind(b"\n") + 1 :] + data  # from the beginning of its line
+        before, data = data, stream.read(PIECE) if data else b""
+    return b""

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from core.corpus.document import Document
 from core.corpus.readers.html import html
+from core.corpus.readers.options import USUAL, Note, Options, Step
 from core.corpus.readers.packed import Held, bare, bytes_of
 from core.corpus.readers.pdf import pdf
 from core.corpus.readers.word import word
@@ -17,7 +18,7 @@ from core.runtime.subprocess_worker import MEMORY, TIME, Ended, Worker
 
 MOST_MEMORY = 1 << 31  # bytes that the process may take
 LEAST_SECONDS, BYTES_A_SECOND = 120, 140_000  # of the processor's time: two minutes, for a file of more than 16 MB in proportion to it
-LIBRARIES: Mapping[str, Callable[[str, bytes, Callable[[float | None], None]], list[Document]]] = {
+LIBRARIES: Mapping[str, Callable[[str, bytes, Step, Note, Options], list[Document]]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), html),
     ".pdf": pdf,
     ".docx": word,
@@ -41,14 +42,15 @@ class SeparateReader:
     def __exit__(self, *raised: object) -> None:
         self._worker.__exit__(*raised)
 
-    def read(self, name: str, source: Source, tell: Callable[[float | None], None]) -> list[Document]:
-        """The documents of one file. `tell` hears the share read, or None, some ten times a second; what it raises ends the reading. Raises
-        BadInput for a file that cannot be read, or only with more memory or time than it may take."""
+    def read(self, name: str, source: Source, tell: Step, options: Options = USUAL) -> tuple[list[Document], list[str]]:
+        """The documents of one file, and a sentence for each thing in it that was left out or guessed. `tell` receives the
+        share read, or None, some ten times a second; what it raises ends the reading. Raises BadInput for a file that cannot be read, or
+        only with more memory or time than it may take."""
         seconds = seconds_for(source.size)
         file = source if isinstance(source, OnDisk) else Held(source.name, _as_it_lies(source))
         shared = lambda text, share: tell(share)
         try:
-            return self._worker.do(_read, name, file, progress=shared, check=lambda: tell(None), seconds=seconds)
+            return self._worker.do(_read, name, file, options, progress=shared, check=lambda: tell(None), seconds=seconds)
         except Cancelled:
             raise
         except Ended as error:
@@ -67,7 +69,10 @@ def _as_it_lies(source: Source) -> bytes:
         return raw.read()
 
 
-def _read(name: str, file: Source, progress: Callable[[str, float | None], None], check: Callable[[], None]) -> list[Document]:
-    """In the other process: the documents of a file."""
-    read = LIBRARIES[PurePosixPath(bare(name).lower()).suffix]
-    return read(bare(name), bytes_of(file), lambda share: progress("", share))
+def _read(
+    name: str, file: Source, options: Options, progress: Callable[[str, float | None], None], check: Callable[[], None]
+) -> tuple[list[Document], list[str]]:
+    """In the other process: the documents of a file, and what was left out of them."""
+    read, notes = LIBRARIES[PurePosixPath(bare(name).lower()).suffix], list[str]()
+    documents = read(bare(name), bytes_of(file), lambda share: progress("", share), notes.append, options)
+    return documents, notes

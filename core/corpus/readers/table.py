@@ -10,6 +10,7 @@ from sys import getsizeof
 from typing import Any
 
 from core.corpus.document import Document, sound
+from core.corpus.readers.options import Columns
 from core.corpus.readers.packed import MAX_FILE_BYTES, bare
 from core.corpus.readers.recoded import as_utf8
 from core.corpus.readers.text import stem
@@ -29,7 +30,6 @@ MOST_COLUMNS = 10_000
 MOST_MEMORY = 1 << 30  # bytes that the documents of one file may take
 EACH = 400  # bytes of a document beside its text
 Rows = Iterable[tuple[str, Mapping[str, Any]]]
-Columns = Mapping[str, str]
 
 
 def columns_of(text: str) -> dict[str, str]:
@@ -75,7 +75,7 @@ def header(source: Source) -> list[str]:
     >>> header(Held("mails.csv", b"Re,Message"))
     ['Re', 'Message']
     """
-    source, _ = as_utf8(source)
+    source = as_utf8(source)
     if PurePosixPath(bare(source.name).lower()).suffix in (".csv", ".tsv"):
         return [sound(key) for key in _csv_rows(source, None).fieldnames or () if key]
     first = islice(_json_rows(source, None), LOOKED_AT)

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 
 from core.corpus.document import Document, sound
-from core.corpus.readers.encoding import BOMS, check_first_bytes, decoded, guess_sentence, guessed_encoding
+from core.corpus.readers.encoding import check_first_bytes, decoded
+from core.corpus.readers.options import USUAL, Note, Options, Step, ignored
 from core.errors import BadInput
-from core.io.files import Tell
+
+OF_PROGRAMS = re.compile(  # titles that programs write unasked, and names of files
+    r"[(<\[]?(untitled|anonymous|unbenannt|ohne titel|sans titre|unknown|no title|none|null)[^a-z]{0,9}([a-z]{1,12}[- ]?\d{0,3})?[)>\]]?\Z"
+    r"|microsoft (word|powerpoint|excel)\b"
+    r"|(powerpoint[- ])?(document|dokument|presentation|pr[eä]sentation|book|layout|slide|folie) ?\d{0,3}\Z"
+    r"|(new|word|neues|html|untitled) (page|document|dokument)\Z"
+    r"|(print|scan|scanned|img|image)[-_ ]?\d{0,20}\Z"
+    r"|[^ ]{0,200}\.(docx?|pdf|dvi|tex|indd|qxd|pptx?|xlsx?|odt|rtf|html?|txt|eps|ps|tiff?|jpe?g|png)\Z"
+)
 
 
-def plain(name: str, data: bytes, tell: Tell = lambda share: None) -> list[Document]:
-    """A text file as one document. Raises BadInput where it is empty or no text."""
-    return [Document(name, text_of(name, data), stem(name), name)]
+def plain(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+    """A text file as one document. Raises BadInput as `text_of` does."""
+    return [Document(name, text_of(name, data, note, options), stem(name), name)]
 
 
-def text_of(name: str, data: bytes) -> str:
-    """The text of a file that is not blank, with line ends as one character. Raises BadInput where it is blank or no text."""
+def text_of(name: str, data: bytes, note: Note = ignored, options: Options = USUAL) -> str:
+    """The text of a file that is not blank, with line ends as one character. Raises BadInput where it is blank, no text, or in an encoding
+    that is neither sure nor named."""
     check_first_bytes(name, data)
-    text = decoded(name, data).replace("\r\n", "\n").replace("\r", "\n")
+    text = decoded(name, data, named=options.encoding, note=note).replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise BadInput(f"{name} is empty.")
     return sound(text)
@@ -29,12 +40,7 @@ def stem(name: str) -> str:
     return PurePosixPath(name).stem or name
 
 
-def guess_note(name: str, data: bytes) -> str:
-    """A sentence on a text whose encoding was guessed; empty where it tells its own or is UTF-8."""
-    if data.startswith(tuple(mark for mark, _ in BOMS)):
-        return ""
-    try:
-        data.decode("utf-8")
-        return ""
-    except UnicodeDecodeError:
-        return guess_sentence(name, guessed_encoding(name, data))
+def given_title(title: str) -> str:
+    """The title that a file states about itself on one line; empty where it is what a program writes there unasked."""
+    title = " ".join(sound(title).split())
+    return "" if OF_PROGRAMS.match(title.casefold()) else title

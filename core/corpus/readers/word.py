@@ -1,38 +1,53 @@
-"""Word documents (docx): paragraphs and tables in their order, headings as places."""
+"""Word documents (docx): what a person reads in them, with all changes accepted, in its order; headings as places."""
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.no_memory import for_want_of_memory
-from core.corpus.readers.text import stem
+from core.corpus.readers.options import USUAL, Note, Options, Step, counted, ignored, listed
+from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput, HopscopeError
 from core.io.files import size_text
 
 MAX_BYTES = 1 << 28  # bytes that the parts of a document may unpack to
 MOST_COLUMNS = 63  # of a table, as Word has it; a cell is over no more of them
 LOOK_EVERY = 1_000  # paragraphs or rows
+FEW_LETTERS = 200  # characters from which pictures in a document are not what it consists of
 HEADINGS = ("Heading", "Title")
-Step = Callable[[float | None], None]
+BREAKS = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-"}
+ABOUT = frozenset("pPr rPr tblPr tblGrid trPr tcPr sectPr sdtPr sdtEndPr numPr instrText delText delInstrText moveFrom rt fldData".split())
+LEFT_OUT = {  # what is left out and said, by the name of its element
+    "del": ("deleted passage", ""),
+    "commentReference": ("comment", ""),
+    "chart": ("chart", ""),
+    "OLEObject": ("embedded object", ""),
+    "altChunk": ("embedded file", ""),
+    "sym": ("sign of a symbol font", "signs of a symbol font"),
+    "hidden": ("hidden passage", ""),
+}
+NOTES = ("footnote", "endnote")
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+Line = tuple[str, bool]  # a line, and whether it is a heading
 
 
-def word(name: str, data: bytes, step: Step = lambda share: None) -> list[Document]:
-    """A docx file as one document; `step` is called every now and then.
+def word(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+    """A docx file as one document.
 
-    Raises BadInput where it is damaged, too large once unpacked, or holds no text.
+    Inserted text, text boxes, content controls, notes, tables in tables, headers and footers are in it; deleted and hidden text, comments
+    and charts are not, which `note` receives. Raises BadInput where it is damaged, too large once unpacked, or holds no text.
     """
     if not data:
         raise BadInput(f"{name} is empty.")
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as parts:
-            size = sum(part.file_size for part in parts.infolist())
-        if size > MAX_BYTES:
-            raise BadInput(f"{name} unpacks to more than {size_text(MAX_BYTES)}; that is more than can be read here.")
-        lines, title = _lines(data, step)
+        check_unpacked(name, data)
+        read, title = _read(data, step)
     except HopscopeError:
         raise
     except Exception as error:  # a damaged file may fail anywhere in the library, with errors of any kind
@@ -41,48 +56,233 @@ def word(name: str, data: bytes, step: Step = lambda share: None) -> list[Docume
         raise BadInput(f"{name} is damaged or no Word document (docx) ({type(error).__name__}).") from None
     places: list[Place] = []
     length = 0
-    for line, heading in lines:
+    for line, heading in read.lines:
         if heading and line.strip():
             places.append((length, " ".join(line.split())))
         length += len(line) + 1
-    text = "\n".join(line for line, _ in lines)
+    text = "\n".join(line for line, _ in read.lines)
     if not text.strip():
-        raise BadInput(f"{name} holds no text.")
-    return [Document(name, text, title or (places[0][1] if places else stem(name)), name, tuple(places))]
+        raise BadInput(f"{name} holds no text{_pictures(read)}.")
+    if left := [counted(number, *LEFT_OUT[what]) for what, number in read.counts.items() if what in LEFT_OUT]:
+        note(f"{name}: {listed(left)} {'is' if sum(read.counts[what] for what in LEFT_OUT) == 1 else 'are'} left out.")
+    if len(text) < FEW_LETTERS and read.counts["blip"]:
+        note(f"{name} holds little text{_pictures(read)}.")
+    return [Document(name, text, given_title(title) or (places[0][1] if places else stem(name)), name, tuple(places))]
 
 
-def _lines(data: bytes, step: Step) -> tuple[list[tuple[str, bool]], str]:
-    """The lines of a document, each with whether it is a heading, and the title that its properties tell."""
+def check_unpacked(name: str, data: bytes) -> None:
+    """Raises BadInput where the parts of an Office file would unpack to more than `MAX_BYTES`, zipfile.BadZipFile where it is none."""
+    with zipfile.ZipFile(io.BytesIO(data)) as parts:
+        size = sum(part.file_size for part in parts.infolist())
+    if size > MAX_BYTES:
+        raise BadInput(f"{name} unpacks to more than {size_text(MAX_BYTES)}; that is more than can be read here.")
+
+
+def _pictures(read: _Read) -> str:
+    number = read.counts["blip"]
+    return f", and {counted(number, 'picture')}, which {'is' if number == 1 else 'are'} not read; recognise the text (OCR) first" * bool(
+        number
+    )
+
+
+def _read(data: bytes, step: Step) -> tuple[_Read, str]:
+    """What is read of a document, and the title of its properties."""
     import docx
 
     document = docx.Document(io.BytesIO(data))
-    lines: list[tuple[str, bool]] = []
-    headings: dict[str | None, bool] = {}  # whether a style is that of a heading, by its id
-    for number, part in enumerate(document.iter_inner_content()):
-        if number % LOOK_EVERY == 0:
-            step(None)
-        if hasattr(part, "rows"):
-            lines += ((" | ".join(row), False) for row in _rows(part, step))
+    read = _Read(document.part, step)
+    read.margin("header")
+    read.blocks(document.element.body)
+    read.further_notes()
+    read.margin("footer")
+    return read, " ".join(sound(document.core_properties.title or "").split())
+
+
+@dataclass
+class _Read:
+    """The lines of a document as it is gone through, and what of it was met that is no line."""
+
+    part: Any  # docx's part of the document, which leads to the others
+    step: Step
+    lines: list[Line] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)  # elements of `LEFT_OUT`, and pictures
+    headings: dict[str | None, bool] = field(default_factory=dict)  # whether a style is that of a heading, by its id
+    seen: int = 0  # paragraphs and rows
+    waiting: list[Any] = field(default_factory=list)  # text boxes whose place is after the paragraph at hand
+    cited: list[tuple[str, str]] = field(default_factory=list)  # kind and id of each note that the text refers to
+    written: int = 0  # how many of these are written down
+
+    def blocks(self, within: Any) -> None:
+        """Take down the paragraphs and tables within an element."""
+        for block in _found(within, ("p", "tbl", "altChunk")):
+            self._look()
+            if _name(block) == "altChunk":
+                self.counts["altChunk"] += 1
+            elif _name(block) == "tbl":
+                self.lines += ((" | ".join(row), False) for row in self._rows(block))
+            else:
+                self.lines.append((self._text(block), self._is_heading(block)))
+            boxes, self.waiting = self.waiting, []
+            for box in boxes:
+                self.blocks(box)
+            self._notes()
+
+    def margin(self, kind: str) -> None:
+        """Take down what stands above or below every page, each text of it once."""
+        known = set()
+        for related in _related(self.part, kind):
+            other = _Read(related, self.step)
+            other.blocks(related.element)
+            text = "\n".join(line for line, _ in other.lines).strip()
+            if any(sign.isalpha() for sign in text) and text not in known:
+                known.add(text)
+                self.lines += ((line, False) for line in text.split("\n"))
+
+    def further_notes(self) -> None:
+        """Take down the notes that no text refers to."""
+        known = set(self.cited)
+        for kind in NOTES:
+            self.cited += [(kind, id) for id in self._notes_of(kind) if (kind, id) not in known]
+        self._notes()
+
+    def _look(self) -> None:
+        if self.seen % LOOK_EVERY == 0:
+            self.step(None)
+        self.seen += 1
+
+    def _is_heading(self, paragraph: Any) -> bool:
+        from docx.text.paragraph import Paragraph
+
+        style = paragraph.style
+        if style not in self.headings:
+            known = Paragraph(paragraph, self.part).style if hasattr(self.part, "styles") else None
+            self.headings[style] = known is not None and (known.name or "").startswith(HEADINGS)
+        return self.headings[style]
+
+    def _text(self, paragraph: Any) -> str:
+        """The text of a paragraph; its boxes and notes are put down for later."""
+        return sound("".join(self._pieces(paragraph))).replace("\xad", "")
+
+    def _pieces(self, within: Any) -> Iterator[str]:
+        for element in _children(within):
+            name = _name(element)
+            if name == "t":
+                yield element.text or ""
+            elif name in BREAKS:
+                yield BREAKS[name]
+            elif name == "br":
+                yield "" if element.get(f"{W}type") in ("page", "column") else "\n"
+            elif name == "txbxContent":
+                self.waiting.append(element)
+            elif name.removesuffix("Reference") in NOTES:
+                self.cited.append((name.removesuffix("Reference"), element.get(f"{W}id")))
+                yield f"[{len(self.cited)}]"
+            elif name == "relIds":
+                yield from self._diagram(element)
+            elif left := self._left_out(element, name):
+                self.counts[left] += 1
+            elif name not in ABOUT:
+                self.counts["blip"] += name == "blip"
+                yield from self._pieces(element)
+
+    def _left_out(self, element: Any, name: str) -> str:
+        """Under which name an element is left out and counted; empty where it is not."""
+        if name == "r" and _is_on(element.find(f"{W}rPr/{W}vanish")):
+            return "hidden" if next(self._pieces(element), "").strip() else ""
+        return name if name in LEFT_OUT else ""
+
+    def _diagram(self, element: Any) -> Iterator[str]:
+        """The texts of a diagram (SmartArt), each on a line."""
+        from lxml import etree
+
+        for key, id in element.attrib.items():
+            if key.endswith("}dm") and id in self.part.rels and not self.part.rels[id].is_external:
+                parser = etree.XMLParser(resolve_entities=False)
+                for text in etree.fromstring(self.part.rels[id].target_part.blob, parser).iter("{*}p"):
+                    yield "\n" + "".join(piece.text or "" for piece in text.iter("{*}t"))
+
+    def _rows(self, table: Any) -> Iterator[list[str]]:
+        """The texts of the cells of a table, row by row; one over several columns once, one over several rows in each."""
+        above: dict[int, str] = {}
+        for row in _found(table, ("tr",)):
+            self._look()
+            if row.find(f"{W}trPr/{W}del") is not None:
+                self.counts["del"] += 1
+                continue
+            column, here = 0, {}
+            for cell in _found(row, ("tc",)):
+                known = above.get(column) if cell.vMerge == "continue" else None
+                here[column] = self._cell(cell) if known is None else known
+                column += min(cell.grid_span, MOST_COLUMNS)
+            yield list(here.values())
+            above = here
+
+    def _cell(self, cell: Any) -> str:
+        """The text of a cell on one line; of a table in it the cells are separated by commas, the rows by semicolons."""
+        parts = []
+        for block in _found(cell, ("p", "tbl")):
+            if _name(block) == "p":
+                parts.append(self._text(block))
+            else:
+                parts.append("; ".join(", ".join(filter(None, row)) for row in self._rows(block)))
+        return " ".join(" ".join(parts).split())
+
+    def _notes(self) -> None:
+        """Write down the notes that the text has referred to since."""
+        while self.written < len(self.cited):
+            kind, id = self.cited[self.written]
+            self.written += 1
+            found = self._notes_of(kind).get(id)
+            if found is not None:
+                text = " ".join(" ".join(self._text(paragraph) for paragraph in _found(found, ("p",))).split())
+                self.lines.append((f"[{self.written}] {text}", False))
+
+    def _notes_of(self, kind: str) -> dict[str, Any]:
+        """The footnotes or endnotes by their ids, without the lines that separate them from the text."""
+        from lxml import etree
+
+        if kind not in self._known_notes:
+            parser = etree.XMLParser(resolve_entities=False)
+            roots = [etree.fromstring(part.blob, parser) for part in _related(self.part, f"{kind}s")]
+            held = [one for root in roots for one in root.iter(f"{W}{kind}") if one.get(f"{W}type", "normal") == "normal"]
+            self._known_notes[kind] = {one.get(f"{W}id", ""): one for one in held}
+        return self._known_notes[kind]
+
+    _known_notes: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def _related(part: Any, kind: str) -> list[Any]:
+    """The parts of a kind that a part refers to, in the order of their names."""
+    found = {
+        one.target_part.partname: one.target_part for one in part.rels.values() if not one.is_external and one.reltype.endswith(f"/{kind}")
+    }
+    return [found[name] for name in sorted(found)]
+
+
+def _found(within: Any, names: tuple[str, ...]) -> Iterator[Any]:
+    """The elements of these names within another, passing through what merely wraps them."""
+    for element in _children(within):
+        if _name(element) in names:
+            yield element
+        elif _name(element) not in ABOUT and _name(element) != "del":
+            yield from _found(element, names)
+
+
+def _children(element: Any) -> Iterator[Any]:
+    """The elements right within another. Of alternatives the first is taken, of a control that waits to be filled in nothing."""
+    for child in element:
+        if not isinstance(child.tag, str):
             continue
-        style = part._p.style
-        if style not in headings:
-            headings[style] = part.style is not None and (part.style.name or "").startswith(HEADINGS)
-        lines.append((sound(part.text), headings[style]))
-    return lines, " ".join(sound(document.core_properties.title or "").split())
+        if _name(child) == "AlternateContent":
+            yield from child[:1]
+        elif _name(child) != "sdt" or not _is_on(child.find(f"{W}sdtPr/{W}showingPlcHdr")):
+            yield child
 
 
-def _rows(table: Any, step: Step) -> Iterator[list[str]]:
-    """The texts of the cells of a table, row by row; one over several columns once, one over several rows in each."""
-    from docx.table import _Cell
+def _name(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
 
-    above: dict[int, str] = {}
-    for number, row in enumerate(table._tbl.tr_lst):
-        if number % LOOK_EVERY == 0:
-            step(None)
-        column, here = 0, {}
-        for cell in row.tc_lst:
-            known = above.get(column) if cell.vMerge == "continue" else None
-            here[column] = " ".join(sound(_Cell(cell, table).text).split()) if known is None else known
-            column += min(cell.grid_span, MOST_COLUMNS)
-        yield list(here.values())
-        above = here
+
+def _is_on(element: Any) -> bool:
+    """Whether a property is there and not switched off."""
+    return element is not None and element.get(f"{W}val", "true") not in ("0", "false", "off")

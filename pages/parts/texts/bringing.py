@@ -8,9 +8,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.corpus import Brought, Corpus, bring, corpora, own_corpus, remove_corpus
+from core.corpus import Brought, Corpus, bring, corpora, open_corpus, own_corpus, remove_corpus
 from core.corpus.corpus import OWNED_AS
-from core.corpus.readers.table import Columns
+from core.corpus.readers.options import Columns
 from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
 from core.io.temporary import temporary_folder
@@ -23,7 +23,7 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import working
 from pages.parts.texts.building import at_work
-from pages.parts.texts.columns import choose_columns
+from pages.parts.texts.columns import choose_columns, choose_encoding
 from pages.parts.texts.known import bring_known
 
 TYPES = ["txt", "md", "html", "htm", "pdf", "docx", "csv", "tsv", "jsonl", "json", "zip", "gz"]
@@ -55,7 +55,7 @@ def bring_files(here: str) -> None:
 def _form(files: list, here: str) -> None:
     known = corpora()
     own = [name for name, corpus in known.items() if isinstance(corpus, Corpus) and corpus.own and not barred(OWNED_AS, name)]
-    columns = choose_columns(files)
+    columns, encoding = choose_columns(files), choose_encoding(files)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         into = NEW
         if own:
@@ -74,7 +74,7 @@ def _form(files: list, here: str) -> None:
         pressed = st.button("Read them", type="primary", key="texts_read", icon=":material/play_arrow:")
     if pressed:
         try:
-            start(files, into or new_name(title), title, columns)
+            start(files, into or new_name(title), title, columns, encoding)
         except HopscopeError as error:
             st.error(plain(str(error)))
 
@@ -91,7 +91,7 @@ def new_name(title: str) -> str:
     return name
 
 
-def start(files: list, name: str, title: str = "", columns: Columns | None = None) -> None:
+def start(files: list, name: str, title: str = "", columns: Columns | None = None, encoding: str = "") -> None:
     """Begin reading the files into the corpus of that name, and draw the page anew."""
     folder = temporary_folder()
     paths = []
@@ -102,7 +102,7 @@ def start(files: list, name: str, title: str = "", columns: Columns | None = Non
 
     def work(job: Job) -> Brought:
         try:
-            return bring(name, paths, title, columns, progress=job.tell, check=job.check)
+            return bring(name, paths, title, columns, progress=job.tell, check=job.check, encoding=encoding)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -135,7 +135,20 @@ def _watch(job: Job) -> None:
         st.warning(plain(text), icon=":material/rule:")
     if len(brought.notes) > SHOWN_NOTES:
         st.caption(f"And {len(brought.notes) - SHOWN_NOTES:,} more such things.")
+    _missing(brought)
     st.button("Go on to its graph", key="texts_go", type="primary", icon=":material/hub:", on_click=_open, args=(brought.corpus.name,))
+
+
+def _missing(brought: Brought) -> None:
+    """Say which documents the files had earlier and no longer have, with a way to remove those that the corpus still has."""
+    name, left = brought.corpus.name, ()
+    if brought.missing and (corpus := own_corpus(name)) is not None:
+        left = tuple(id for id in brought.missing if id in corpus)
+    if not left:
+        return
+    st.warning(plain(f"{brought.on_missing()} They are still in {brought.corpus.title}."), icon=":material/rule:")
+    remove_them = lambda: open_corpus(name).remove(left)
+    st.button(f"Remove {many(len(left), 'document')}", key="texts_missing", icon=":material/delete:", on_click=tried, args=(remove_them,))
 
 
 def _open(name: str) -> None:

@@ -1,15 +1,22 @@
-"""Which column of a table, or field of JSON rows, holds the text, the title and the id of a document."""
+"""How files are to be read: which columns of tables hold the text, title and id, and the encoding of texts that are not UTF-8."""
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 import streamlit as st
 
+from core.corpus.readers.encoding import ENCODINGS, encodings_that_fit, in_other_bits, marked
+from core.corpus.readers.options import Columns
 from core.corpus.readers.packed import Held
-from core.corpus.readers.table import Columns, guessed, header
+from core.corpus.readers.table import guessed, header
 from core.errors import BadInput
+from pages.parts.shared.text import plain
 
 TABLES = (".csv", ".tsv", ".jsonl", ".json")
 ROLES = {"text": ("Text", ""), "title": ("Title", "none: the file's name"), "id": ("Id", "none: the row's number")}
+TEXTS = (".txt", ".text", ".log", ".rst", ".tex", ".md", ".markdown", ".html", ".htm", ".csv", ".tsv", ".jsonl", ".json")
+BY_THE_TEXT = ""
 
 
 def choose_columns(files: list) -> Columns | None:
@@ -44,3 +51,36 @@ def _header(id: str, name: str, _file) -> list[str]:
         return header(Held(name, _file.getvalue()))
     except BadInput:
         return []
+
+
+def choose_encoding(files: list) -> str:
+    """The encoding that is chosen where one of the files is not UTF-8; empty where none is to be chosen or it is to be recognised."""
+    texts = [file for file in files if PurePath(file.name.lower()).suffix in TEXTS]
+    other = next(((file.name, fit) for file in texts if (fit := _that_fit(file.file_id, file))), None)
+    if other is None:
+        return BY_THE_TEXT
+    name, fit = other
+    words = lambda encoding: f"{encoding}, {ENCODINGS[encoding]}: {fit[encoding]}" if encoding else "recognised by the text"
+    chosen = st.selectbox(
+        "Encoding of texts that are not UTF-8",
+        [BY_THE_TEXT, *fit],
+        format_func=words,
+        key=f"texts_encoding_{name}",
+        width=520,
+        help="One that cannot be recognised for sure is refused. Choose the one in which the words read right.",
+    )
+    st.caption(plain(f"{name} is not UTF-8. Each choice shows how its words read."))
+    return chosen
+
+
+@st.cache_data(max_entries=32, show_spinner="Looking at the letters …")
+def _that_fit(id: str, _file) -> dict[str, str]:
+    """The encodings that fit a file, each with some of its words; none where it is UTF-8, or states its encoding by a mark."""
+    data = _file.getvalue()
+    if marked(data):
+        return {}
+    try:
+        data.decode("utf-8")
+        return dict(encodings_that_fit(data)) if in_other_bits(data) else {}
+    except UnicodeDecodeError:
+        return dict(encodings_that_fit(data))

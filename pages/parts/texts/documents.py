@@ -124,6 +124,9 @@ def _one(corpus: Corpus, id: str) -> None:
         return
     parts = [id if id != title else "", source if source not in (id, title) else "", many(len(table), "chunk")]
     st.caption(plain("  ·  ".join(filter(None, parts))))
+    if source in corpus.origins:
+        for sentence in corpus.origins[source].notes:
+            st.caption(f":material/rule: {plain(sentence)}")
     if len(table):
         _passages(Session.texts_chunk_page[corpus.name], table, range(len(table)), "")
     else:

@@ -91,7 +91,35 @@ def test_what_is_odd_but_text_is_read_as_it_stands(small, file, content, text):
 
 def test_an_encoding_that_was_guessed_is_told(small):
     at = read(bring(("old.txt", "Zoé dîne à Genève.".encode("latin-1"))))
-    assert "old.txt is not UTF-8; it was read as cp1252, which it looks like. Save it as UTF-8 where letters are wrong." in texts(at)
+    said = "old.txt is not UTF-8; it was read as cp1252 (Western Europe), which it looks like. Name its encoding where letters are wrong."
+    assert said in texts(at)
+    at = opened(texts_open=":material/description: Documents", texts_document=("small", "old.txt"))
+    assert said in texts(at)
+
+
+def test_an_encoding_that_is_not_sure_is_chosen_by_how_it_reads(small):
+    data = "Москва".encode("cp1251")
+    assert "its encoding is not sure" in texts(read(bring(("old.txt", data))))
+    at = bring(("old.txt", data))
+    choice = next(one for one in at.selectbox if one.label.startswith("Encoding"))
+    assert "cp1251, Cyrillic, Windows: Москва" in choice.options
+    choice.set_value("cp1251").run()
+    read(at)
+    assert open_corpus("small").document("old.txt").text == "Москва"
+
+
+def test_documents_in_utf_8_offer_no_encoding(small):
+    at = bring(("new.txt", "Москва".encode()), ("a.pdf", made_pdf("x")))
+    assert not any(one.label.startswith("Encoding") for one in at.selectbox)
+
+
+def test_rows_that_a_table_no_longer_has_are_named_and_removed_on_demand(small):
+    read(bring(("t.csv", b"id,text\n1,One.\n2,Two.\n")))
+    at = read(bring(("t.csv", b"id,text\n1,One.\n")))
+    assert "1 document of an earlier state of these files is no longer in them: t.csv:2." in texts(at)
+    assert "t.csv:2" in open_corpus("small")
+    at.button(key="texts_missing").click().run()
+    assert "t.csv:2" not in open_corpus("small") and not at.exception and "no longer in them" not in texts(at)
 
 
 def test_a_title_that_is_no_name_or_taken_is_a_sentence(small):

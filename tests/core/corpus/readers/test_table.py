@@ -15,11 +15,11 @@ from core.errors import BadInput
 
 
 def table(name, data, columns):
-    return read_table(as_utf8(Held(name, data))[0], columns)
+    return read_table(as_utf8(Held(name, data)), columns)
 
 
 def json_lines(name, data, columns):
-    return read_json(as_utf8(Held(name, data))[0], columns)
+    return read_json(as_utf8(Held(name, data)), columns)
 
 
 def told(documents):

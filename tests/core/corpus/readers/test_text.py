@@ -48,7 +48,7 @@ def test_text_is_read_in_its_encoding(data, text):
         (b"%PDF-1.7 ...", "holds a PDF by its first bytes"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "holds a picture"),
         (b"PK\x03\x04\x14\x00", "a zip or an Office document"),
-        (b"\xff\xfea", "looks like utf-16 but is not"),
+        (b"\xff\xfea", "is not utf-16 at byte 3"),
     ],
 )
 def test_what_is_no_text_is_refused_in_a_sentence(data, sentence):

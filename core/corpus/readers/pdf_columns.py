@@ -1,0 +1,79 @@
+"""The reading order of a PDF's page whose columns were drawn line by line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+LEAST_ROWS = 4  # lines side by side, from which they are columns
+GAP = 3  # blanks in a line of the page's layout that separate columns
+LEAST_WORDS = 2.5  # words in a line of a column on average; cells of tables have fewer
+MOST_ROWS = 400  # lines of a page that are looked at
+NEAR = 3.0  # points, within which two pieces of text begin on one line, or one below the other
+Piece = tuple[float, float]  # where a piece of text begins: its place across, and up
+
+
+def in_columns(page: Any) -> tuple[str, bool]:
+    """The text of a page of pypdf, and whether its columns were drawn line by line, so that they are read one after the other here."""
+    pieces: list[Piece] = []
+
+    def seen(text: str, current: list[float], matrix: list[float], *_: object) -> None:
+        if text.strip():
+            across, up = matrix[4], matrix[5]
+            pieces.append((current[0] * across + current[2] * up + current[4], current[1] * across + current[3] * up + current[5]))
+
+    text = page.extract_text(visitor_text=seen) or ""
+    if not _side_by_side(pieces):
+        return text, False
+    rows = [line for line in (page.extract_text(extraction_mode="layout") or "").split("\n") if line.strip()]
+    ordered = _ordered(rows)
+    same = ordered and Counter("".join(ordered.split())) == Counter("".join(text.split()))
+    return (ordered, True) if same and ordered else (text, False)
+
+
+def _side_by_side(pieces: list[Piece]) -> bool:
+    """Whether many pieces follow one to their left on the same line, and begin below one another."""
+    beside = Counter(
+        round(here[0] / NEAR) for before, here in zip(pieces, pieces[1:]) if abs(here[1] - before[1]) < NEAR and here[0] > before[0] + NEAR
+    )
+    return any(beside[place] + beside[place + 1] >= LEAST_ROWS for place in beside)
+
+
+def _ordered(rows: list[str]) -> str:
+    """The lines of a page column by column; empty where they are in none. Lines over both columns separate what is above from below."""
+    gutter = _gutter(rows[:MOST_ROWS])
+    if gutter is None:
+        return ""
+    out: list[str] = []
+    left: list[str] = []
+    right: list[str] = []
+    for row in rows:
+        if row[max(0, gutter - GAP) : gutter].strip():  # it runs over both
+            out += [*left, *right, row.strip()]
+            left, right = [], []
+            continue
+        left.append(row[:gutter].strip())
+        right.append(row[gutter:].strip())
+    return "\n".join(filter(None, [*out, *left, *right]))
+
+
+def _gutter(rows: list[str]) -> int | None:
+    """The place in lines of a page at which their second column begins; None where they have not two columns of prose."""
+    begins = Counter(place for row in rows for place in _begins(row))
+    if not begins:
+        return None
+    place = max(begins, key=lambda at: (begins[at], -at))
+    both = [
+        (row[:place].strip(), row[place:].strip()) for row in rows if not row[max(0, place - GAP) : place].strip() and row[:place].strip()
+    ]
+    both = [(left, right) for left, right in both if right]
+    if len(both) < LEAST_ROWS or len(both) * 2 < len(rows):
+        return None
+    words = [sum(len(side[part].split()) for side in both) / len(both) for part in (0, 1)]
+    return place if min(words) >= LEAST_WORDS and not any(" " * GAP in left or " " * GAP in right for left, right in both) else None
+
+
+def _begins(row: str) -> list[int]:
+    """Where in a line text begins after a gap."""
+    start = len(row) - len(row.lstrip())
+    return [at for at in range(start + GAP, len(row)) if row[at] != " " and not row[at - GAP : at].strip()]
