@@ -20,7 +20,7 @@ ANSWER = 5.0  # seconds for a sign of life
 RECOVER = 15.0  # seconds that one which runs may give none
 LAST_WORDS = 1 << 16  # bytes at the end of its log in which its fault is looked for
 FAULT = re.compile(r"\b(\w*(?:Error|Exception): .*\S)")
-NO_FAULT = re.compile(r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b")  # only says that another came before, or may come
+NO_FAULT = re.compile(r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b|\d%\|")  # another came before or may come; a bar
 
 
 class ServerProcess:

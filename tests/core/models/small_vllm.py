@@ -102,6 +102,7 @@ def main() -> None:
     Handler.given = options()
     print("(APIServer pid=7) WARNING 11-26 The limit of files is low, which may end in `OSError: Too many open files`.", flush=True)
     print(f"cards {os.environ.get('CUDA_VISIBLE_DEVICES') or 'all'}", flush=True)
+    print("Capturing CUDA graphs (FULL): 100%|######| 102/102 [00:06<00:00, 15.91it/s]", flush=True)
     if Handler.given.model.endswith("broken"):
         print("(EngineCore pid=7) ERROR 11-26 ValueError: No available memory for the cache blocks.", flush=True)
         raise SystemExit("RuntimeError: Engine core initialization failed. See root cause above.")
