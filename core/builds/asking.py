@@ -29,6 +29,22 @@ def reply_to(asked: Messages, chat: Chat, ctx: BuildContext, cut: bool = False, 
 def side_by_side(work: Callable[[W], T], items: Sequence[W], model: str, ctx: BuildContext) -> Iterator[tuple[int, T]]:
     """For each item its number and `work(item)`, as they come, as many at a time as the language model of that name or role takes.
 
-    What `work` or `ctx.check` raises is raised once those that run have ended, of which what came is handed out first.
+    What `work` or `ctx.check` raises is raised once those that run have ended, of which what came is handed out first. Raises CapReached
+    where the build may spend no more.
     """
-    yield from Flight(lambda: ctx.at_once(model), ctx.check).each(lambda number: work(items[number]), range(len(items)))
+    spending, done = ctx.spending, 0
+
+    def numbers() -> Iterator[int]:
+        for number in range(len(items)):
+            spending.begin()
+            yield number
+
+    def piece(number: int) -> T:
+        with spending.piece():
+            return work(items[number])
+
+    for found in Flight(lambda: ctx.at_once(model) if spending.may_begin() else 0, ctx.check).each(piece, numbers()):
+        done += 1
+        yield found
+    if done < len(items):
+        raise spending.reached(done, len(items))

@@ -11,6 +11,7 @@ from core.builds.fact_store import FactStore
 from core.builds.facts import Facts
 from core.builds.grouped import ShippedClusters
 from core.builds.report import BuildReport
+from core.builds.spending import BuildSpending
 from core.corpus import Corpus
 from core.graph.columns import Table
 from core.graph.store import Graph
@@ -20,6 +21,7 @@ from core.models.chat.lanes import LlamaLanes, several_at_once
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.parameters import Declared, parameters
 from core.runtime.meter import silent
+from core.types import Usage
 
 STAGES = ("chunk", "extract", "merge", "link", "group", "tell", "index")
 GIVEN = ("documents",)
@@ -54,7 +56,7 @@ class BuildContext:
 
     `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled. Language models are asked
     `lanes` questions at a time where they can, servers as many as make replies come faster; what they replied is `replies`, what extractors
-    found lies in `facts`, and `clusters` knows those that came with the corpus.
+    found lies in `facts`, and `clusters` knows those that came with the corpus. `spending` counts what they cost, and knows the cap.
     """
 
     models: Models
@@ -65,6 +67,7 @@ class BuildContext:
     replies: SavedReplies = field(default_factory=SavedReplies)
     facts: FactStore = field(default_factory=FactStore)
     clusters: ShippedClusters = field(default_factory=ShippedClusters)
+    spending: BuildSpending = field(default_factory=lambda: BuildSpending(None, None, ()))
     chats: dict[str, CachedChat] = field(default_factory=dict)  # those that were asked, by name or role
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -120,9 +123,19 @@ class BuildOperator(Declared):
         """The names or roles of the models that it asks."""
         return ()
 
+    def chats(self) -> tuple[str, ...]:
+        """The language models among them."""
+        named = (getattr(self, p.name) for p in parameters(type(self)) if p.chat)
+        return tuple(name for name in named if name in self.models())
+
     def later(self) -> str:
-        """A sentence on what it costs where that is not known beforehand; else empty."""
+        """What it costs where that is not known beforehand, as a sentence without its end; else empty."""
         return ""
+
+    def expected(self, chunks: int) -> Usage:
+        """About what it will ask of language models where that is not known beforehand, as it was with other corpora; nothing where that
+        cannot be said."""
+        return Usage()
 
     def lacks(self, corpus: Corpus) -> str:
         """What it needs of a corpus that this one has not, in a sentence; empty where it has all."""
@@ -155,8 +168,7 @@ class BuildLine(OperatorLine[BuildOperator]):
     @property
     def asks_chat(self) -> bool:
         """Whether any operator asks a language model."""
-        named = ((operator, p) for operator in self.operators for p in parameters(type(operator)) if p.chat)
-        return any(getattr(operator, p.name) in operator.models() for operator, p in named)
+        return any(operator.chats() for operator in self.operators)
 
     def models(self) -> tuple[str, ...]:
         """The names or roles of all models that are asked, each once."""

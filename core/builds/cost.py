@@ -1,15 +1,16 @@
-"""What a build will cost before it starts: calls of language models, tokens, and time at the speed measured on this computer."""
+"""What a build will cost before it starts: calls of language models, tokens, money, and time at the speed measured on this computer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.builds.base import Made
+from core.builds.base import BuildContext, Made
 from core.builds.catalogue import Build
 from core.builds.extract.extracting import Extractor
-from core.builds.run import context, status
-from core.builds.speed import foretold
+from core.builds.run import context, place, status
+from core.builds.speed import foretold, measured
+from core.builds.spending import spent_words
 from core.corpus import Corpus
 from core.io.durations import roughly
 from core.models.base import Models
@@ -18,35 +19,80 @@ from core.types import Usage
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What language models will be asked: calls and tokens, the seconds that it takes here where that is known, and money in a currency,
+    which is empty where none has a price."""
+
+    usage: Usage = Usage()
+    seconds: float | None = None
+    money: float = 0.0
+    currency: str = ""
+
+    def __add__(self, other: Asked) -> Asked:
+        if not (self.usage.calls and other.usage.calls):
+            return self if self.usage.calls else other
+        seconds = None if self.seconds is None or other.seconds is None else self.seconds + other.seconds
+        paid = self.currency == other.currency  # else they cannot be added up
+        money, currency = (self.money + other.money, self.currency) if paid else (0.0, "")
+        return Asked(self.usage + other.usage, seconds, money, currency)
+
+    def words(self) -> str:
+        """It in a few words."""
+        used = self.usage
+        parts = [f"about {used.calls:,} calls of a language model, {used.tokens_in:,} tokens in, {used.tokens_out:,} out"]
+        parts += [shown(self.money, self.currency)] if self.currency else []
+        parts += [roughly(self.seconds)] if self.seconds is not None else []
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
 class Cost:
     """Of `chunks` chunks, `missing` have not been read by this extractor; that takes `usage`, and about `seconds` where the speed on this
-    computer is known, by replies of the model or by builds like it, and `money` where the model has a price. `later` are sentences on
-    what cannot be told before the graph is there."""
+    computer is known, by replies of the model or by builds like it. `later` are sentences on what cannot be said exactly before the graph
+    is there, and `rest` is about what is asked for that; `spent` is a sentence on what it has cost before it was stopped."""
 
     chunks: int
     missing: int
-    usage: Usage = Usage()
+    reading: Asked = Asked()
     seconds: float | None = None
     later: tuple[str, ...] = ()
-    money: str = ""
+    rest: Asked = Asked()
+    spent: str = ""
+
+    @property
+    def usage(self) -> Usage:
+        """What language models are asked to read the chunks."""
+        return self.reading.usage
+
+    @property
+    def calls(self) -> int:
+        """About how often language models are asked in all."""
+        return (self.reading + self.rest).usage.calls
 
     def words(self) -> str:
         """The cost in a sentence or two."""
         text = f"{self.missing:,} of {self.chunks:,} chunks are to be read" if self.missing else f"{self.chunks:,} chunks"
         if self.usage.calls:
-            text += (
-                f": about {self.usage.calls:,} calls of a language model, {self.usage.tokens_in:,} tokens in, {self.usage.tokens_out:,} out"
-            )
-            text += f", {self.money}" if self.money else ""
-            text += f", {roughly(self.seconds)}" if self.seconds is not None else "; how long that takes here is known once some are done"
+            text += f": {self.reading.words()}"
+            text += "" if self.reading.seconds is not None else "; how long that takes here is known once some are done"
         elif not self.later:
             text += ". No language model is asked"
-        return " ".join([f"{text}.", *self.later, *self.time()])
+        return " ".join([f"{text}.", *self.after()])
+
+    def after(self) -> list[str]:
+        """The sentences behind that on the chunks: what comes on top, what all takes together, and what was spent before."""
+        both = self.usage.calls and self.rest.usage.calls
+        return [
+            *self.later,
+            *([f"In all: {(self.reading + self.rest).words()}."] if both else []),
+            *self.time(),
+            *filter(None, [self.spent]),
+        ]
 
     def time(self) -> list[str]:
         """How long it takes where no language model is asked, from half to twice as long as its operators took before; nothing where one
         of them was not measured yet."""
-        return [] if self.seconds is None or self.usage.calls else [f"That takes {roughly(self.seconds)} here."]
+        return [] if self.seconds is None or self.calls else [f"That takes {roughly(self.seconds)} here."]
 
 
 def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None] = lambda: None) -> Cost:
@@ -55,25 +101,32 @@ def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None]
     Raises BadInput, StoreError, and what `check` raises.
     """
     ctx, made = context(corpus, models, check=check), Made(corpus)
-    later = tuple(filter(None, (operator.later() for operator in build.line)))
-    missing, usage, seconds = 0, Usage(), None
+    missing, reading = 0, Asked()
     for operator in build.line:
         if operator.stage == "chunk":
             made = operator.apply(made, ctx)
         if isinstance(operator, Extractor) and made.chunks is not None:
             texts = operator.missing(made.chunks, ctx)
-            missing, (usage, seconds) = len(texts), operator.cost(texts, ctx)
+            missing, (usage, took) = len(texts), operator.cost(texts, ctx)
+            reading = _priced(usage, took if usage.calls else None, operator.chats(), ctx)
             break
     chunks = len(made.chunks or ())
-    if build.line.asks_chat:
-        seconds = seconds if usage.calls else None
-    else:
+    later, rest = [], Asked()
+    for operator in build.line:
+        usage = operator.expected(chunks)
+        more = _priced(usage, measured(ctx, operator.chats()[0], usage), operator.chats(), ctx) if usage.calls else Asked()
+        rest += more
+        if sentence := operator.later():
+            later.append(f"{sentence}: {more.words()}, less what was replied before." if more.usage.calls else f"{sentence}.")
+    seconds = reading.seconds
+    if not build.line.asks_chat:
         seconds = foretold(build.line, chunks, missing, missing if status(corpus, build).built else chunks)
-    return Cost(chunks, missing, usage, seconds, later, _money(build, usage, models))
+    return Cost(chunks, missing, reading, seconds, tuple(later), rest, spent_words(place(corpus, build), models, build.line.models()))
 
 
-def _money(build: Build, usage: Usage, models: Models) -> str:
-    """What the calls cost by the price of the first language model that is asked; empty where it has none."""
-    price = getattr(models, "price", lambda name: None)
-    found = next((one[1] for name in build.line.models() if (one := price(name)) is not None), None)
-    return shown(found.of(usage), found.currency) if found is not None and found.known and usage.calls else ""
+def _priced(usage: Usage, seconds: float | None, names: Sequence[str], ctx: BuildContext) -> Asked:
+    """What is asked, by the price of the first of these language models."""
+    price = getattr(ctx.models, "price", lambda name: None)
+    found = next((one[1] for name in names if (one := price(name)) is not None), None)
+    known = found is not None and found.known and bool(usage.calls)
+    return Asked(usage, seconds, found.of(usage), found.currency) if found is not None and known else Asked(usage, seconds)

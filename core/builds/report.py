@@ -43,9 +43,10 @@ class BuildReport:
                 self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
 
     def note(self, text: str) -> None:
-        """Add a note, once."""
-        if text not in self.notes:
-            self.notes.append(text)
+        """Add a note, once; from whatever thread."""
+        with self._lock:
+            if text not in self.notes:
+                self.notes.append(text)
 
     def plain(self) -> dict[str, Any]:
         """The report as plain data."""

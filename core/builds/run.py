@@ -17,6 +17,7 @@ from core.builds.grouped import ShippedClusters
 from core.builds.report import UNREADABLE, BuildReport
 from core.builds.shipped import builds_of, shipped_facts, shipped_replies, ships
 from core.builds.speed import Took, learn
+from core.builds.spending import BuildSpending, spent_file
 from core.corpus import Corpus
 from core.errors import BadParameter, StoreError
 from core.graph.building.text_graph import assemble, moved, store
@@ -29,6 +30,7 @@ from core.io.locks import is_locked
 from core.io.plain import to_plain
 from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
+from core.models.price import Cap
 from core.runtime.meter import silent
 
 VERSION = 1
@@ -122,11 +124,13 @@ def context(
     report: BuildReport | None = None,
     saved: SavedReplies | None = None,
     lanes: int = LANES,
+    spending: BuildSpending | None = None,
 ) -> BuildContext:
     """What the operators of a build of this corpus work with."""
     files = shipped_replies(corpus)
     replies, facts = saved or SavedReplies(shipped=files), FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)])
-    return BuildContext(models, progress, check, report or BuildReport(), lanes, replies, facts, ShippedClusters(files))
+    counted = spending or BuildSpending(None, None, ())
+    return BuildContext(models, progress, check, report or BuildReport(), lanes, replies, facts, ShippedClusters(files), counted)
 
 
 def build(
@@ -138,17 +142,21 @@ def build(
     report: BuildReport | None = None,
     saved: SavedReplies | None = None,
     lanes: int = LANES,
+    cap: Cap | None = None,
 ) -> Graph:
     """The graph that a build makes of a corpus, stored and opened; only what depends on what has changed is made anew.
 
     What each chunk told and each reply of a language model is kept as it comes, so that a build that was cancelled or killed goes on from
     there; replies come from `saved`, by default the person's own with those that ship with the corpus, as what its chunks told does. A
-    language model is asked `lanes` things at a time where it can. The graph before serves until this one is whole, with its vectors.
+    language model is asked `lanes` things at a time where it can. The graph before serves until this one is whole, with its vectors. It
+    stops before it would go over a `cap`, with what it spent before it was stopped the last time.
 
-    Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), and what `check` raises.
+    Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), CapReached, and what `check` raises.
     """
     one = _build(build)
-    ctx, folder = context(corpus, models, progress, check, report, saved, lanes), place(corpus, one)
+    folder = place(corpus, one)
+    spending = BuildSpending(spent_file(folder), models, one.line.models(), cap)
+    ctx = context(corpus, models, progress, check, report, saved, lanes, spending)
     with locked(_at_work(folder), True, busy_elsewhere(progress, check)):
         try:
             graph = _built(one, Made(corpus), folder, ctx)
@@ -164,6 +172,7 @@ def build(
             "line": repr(one.line),
             "report": ctx.report.plain(),
         }
+        spending.forget()
         keep(folder / BUILT, lambda stream: stream.write(json.dumps(digests.marked(record), ensure_ascii=False, indent=1).encode()))
     progress("Done", 1.0)
     return graph

@@ -17,6 +17,7 @@ from core.commands.terminal import CONTINUE, OK, bar, warn
 from core.corpus import Corpus, open_corpus
 from core.errors import BadInput, ModelFailed, NothingRead
 from core.io.durations import span
+from core.models.price import cap_of
 
 
 def add_parts(parts) -> None:
@@ -39,6 +40,16 @@ def add_parts(parts) -> None:
     )
     made.add_argument(
         "--model", default="", metavar="MODEL", help="the language model that is asked, by name, in the place of the build's own"
+    )
+    made.add_argument(
+        "--cap",
+        default="",
+        metavar="MOST",
+        help="stop before language models have cost more in all: money (2.50), by the prices in models.toml, or tokens (200000tokens); the "
+        "same command with a higher cap goes on",
+    )
+    made.add_argument(
+        "--estimate", action="store_true", help="say what it will cost in calls, tokens, money and minutes, and build nothing"
     )
     made.add_argument("--yes", action="store_true", help="do not ask before a language model is put to work")
     made.add_argument(
@@ -64,6 +75,7 @@ def add_parts(parts) -> None:
 
 
 def _build(options) -> int:
+    cap = cap_of(options.cap)
     one = find(options.graph) if "(" in options.graph else chosen(options.graph, options.extractor)
     one = one.by(options.model) if options.model else one
     with bar("Opening the corpus") as advanced:
@@ -73,12 +85,14 @@ def _build(options) -> int:
         expected = cost(corpus, one, models)
     print(f"{one.title}: {one.line.words()}")
     print(expected.words())
-    if expected.usage.calls and not options.yes:
+    if options.estimate:
+        return OK
+    if expected.calls and not options.yes:
         _ask()
     report = BuildReport()
     try:
         with bar("Building") as advanced:
-            graph = build(corpus, one, models, advanced, report=report, lanes=max(1, options.lanes))
+            graph = build(corpus, one, models, advanced, report=report, lanes=max(1, options.lanes), cap=cap)
     except NothingRead:
         raise
     except (KeyboardInterrupt, ModelFailed):

@@ -21,11 +21,11 @@ from core.evaluation.reports.steps import counted, worth
 from core.evaluation.reports.steps_table import interval
 from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.plan import make_plan, misfits, source_of
-from core.evaluation.runs.spending import cap_of
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import catalogue, find, one_for
 from core.lines import split
+from core.models.price import cap_of
 
 ESTIMATED_BY = 5  # questions
 EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same command continues an unfinished run,

@@ -1,13 +1,20 @@
-"""What language models cost."""
+"""What language models cost, and the most that work may spend on them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from core.errors import BadInput, HopscopeError
+from core.runtime.account import Account
 from core.types import Usage
 
 MILLION = 1_000_000
+CAP = re.compile(r"\s*(\d[\d_,]*(?:\.\d+)?|\.\d+)\s*([A-Za-z]*|[$€£])\s*")
+TOKENS = ("token", "tokens")
 
 
 @dataclass(frozen=True)
@@ -51,3 +58,100 @@ def shown(amount: float, currency: str) -> str:
     if amount < 0.001:
         return f"less than 0.001 {currency}"
     return f"{amount:,.2f} {currency}" if amount >= 0.1 else f"{amount:.3f} {currency}"
+
+
+class CapReached(HopscopeError):
+    """Work stopped before it would have gone over its cap."""
+
+
+@dataclass(frozen=True)
+class Cap:
+    """The most that an evaluation or a build may spend in all: tokens, or money where no unit or a currency is given."""
+
+    most: float
+    tokens: bool = False
+
+    def words(self, currency: str) -> str:
+        return f"{self.most:,.0f} tokens" if self.tokens else shown(self.most, currency)
+
+
+def cap_of(text: str) -> Cap | None:
+    """The cap that a text such as `5`, `2.50 USD` or `200000 tokens` names; None for an empty one. Raises BadInput.
+
+    >>> from core.models.price import cap_of
+    >>> cap_of("2.50"), cap_of("200_000 tokens")
+    (Cap(most=2.5, tokens=False), Cap(most=200000.0, tokens=True))
+    """
+    if not text.strip():
+        return None
+    found = CAP.fullmatch(text)
+    most = float(found[1].replace("_", "").replace(",", "")) if found else 0.0
+    if not found or most <= 0:
+        raise BadInput(f"“{text}” is no cap; write money, as 2.50, or tokens, as 200000tokens.")
+    return Cap(most, found[2].lower() in TOKENS)
+
+
+class Spending:
+    """What work has spent, by the prices of its models, and whether another piece of it may be begun under its cap.
+
+    What a piece costs, such as a question, is not known before it was asked. So none is begun unless as much is left as the dearest one so
+    far took, for it and for each at work; until one has ended that cost something, one is at work. Of work that is taken up again, what
+    its `pieces` took on average counts at first.
+    """
+
+    def __init__(self, prices: Mapping[str, Price], before: Mapping[str, Usage] | None = None, cap: Cap | None = None, pieces: float = 0):
+        self.prices, self.cap, self.account = dict(prices), cap, Account(before)
+        self._dearest = (self.amount(before or {}) / pieces or None) if pieces else None
+        self._lock = threading.Lock()
+
+    @property
+    def currency(self) -> str:
+        """That of the prices."""
+        return next((price.currency for price in self.prices.values() if price.known), Price().currency)
+
+    def amount(self, usage: Mapping[str, Usage]) -> float:
+        """Tokens, or money, as the cap counts."""
+        if self.cap is not None and self.cap.tokens:
+            return sum(used.tokens_in + used.tokens_out for used in usage.values())
+        return money(self.prices, usage)
+
+    def ended(self, piece: Account) -> None:
+        """A piece has ended that cost this; one whose replies were saved cost nothing, and says nothing of the next."""
+        with self._lock:
+            self._dearest = max(self._dearest or 0.0, self.amount(piece.usage)) or None
+
+    def may_begin(self, at_work: int) -> bool:
+        """Whether another piece may be begun beside those at work."""
+        if self.cap is None:
+            return True
+        spent, dearest = self.amount(self.account.usage), self._dearest
+        if dearest is None:
+            return not at_work and spent < self.cap.most
+        return spent + (at_work + 1) * dearest <= self.cap.most
+
+    def words(self, done: int, total: int) -> str:
+        """`0.12 of about 1.30 USD`, by the rows that are done; empty where no model has a price."""
+        if not done or not any(price.known for price in self.prices.values()):
+            return ""
+        spent = money(self.prices, self.account.usage)
+        return f"{shown(spent, self.currency)} spent, about {shown(spent * total / done, self.currency)} in all"
+
+    def so_far(self) -> str:
+        """What is spent, as the cap counts: `0.12 of 1.30 USD`, `700 of 714 tokens`."""
+        assert self.cap is not None  # else nothing is counted against one
+        spent = self.amount(self.account.usage)
+        said = f"{spent:,.0f}" if self.cap.tokens else shown(spent, "").strip()
+        return f"{said} of {self.cap.words(self.currency)}"
+
+
+def prices_of(models: Any, names: Iterable[str], cap: Cap | None, what: str) -> dict[str, Price]:
+    """The prices of the language models among these names or roles, by the name of their row. Raises BadInput for a cap in money where
+    none that `what` asks has a price, or where prices differ in currency."""
+    price = getattr(models, "price", lambda name: None)
+    prices = dict(found for name in names if (found := price(name)) is not None)
+    known = [one for one in prices.values() if one.known]
+    if len({one.currency for one in known}) > 1 and (cap is None or not cap.tokens):
+        raise BadInput("The prices of the models are in several currencies; give all of them in one in models.toml, or a cap in tokens.")
+    if cap is not None and not cap.tokens and not known:
+        raise BadInput(f"No model of {what} has a price; give price_in and price_out in its row of models.toml, or a cap in tokens.")
+    return prices

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from core.builds.asking import side_by_side
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.facts import Facts
 from core.builds.group.summaries import description_by_model
@@ -20,6 +21,7 @@ from core.parameters import param
 CUT = "descriptions were longer than {} tokens and cut behind the last that fits"
 RELATED = "related to"  # the name of a relation that has none
 EVERY = 1000  # chunks between two looks at whether somebody cancelled
+Shorten = Callable[[Sequence[tuple[str, Iterable[str]]]], list[str]]  # the description of each that is called so, of its several
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +49,7 @@ class Merge(BuildOperator):
         return (self.model,) if self.summarise else ()
 
     def later(self) -> str:
-        return "Descriptions that are too long are summed up on top, a call for each." if self.summarise else ""
+        return "Descriptions that are too long are summed up on top, a call for each" if self.summarise else ""
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None and made.facts is not None  # a line without them is refused
@@ -111,8 +113,8 @@ class Merged:
             edge.descriptions.update({relation.description: None} if relation.description else {})
             edge.keywords.update(dict.fromkeys(filter(None, (word.strip() for word in relation.keywords.split(",")))))
 
-    def graph(self, name: str, chunks: Table, shorten: Callable[[str, Iterable[str]], str], keywords: bool) -> Graph:
-        """The graph; `shorten(what, descriptions)` gives the description of a node or an edge called `what`."""
+    def graph(self, name: str, chunks: Table, shorten: Shorten, keywords: bool) -> Graph:
+        """The graph; `shorten([(what, descriptions), ...])` gives the descriptions of nodes or edges called `what`."""
         shown = {key: most_frequent(node.spellings) for key, node in self.nodes.items()}
         triples = [self._triple(key, edge, shown) for key, edge in self.edges.items()]
         nodes, edges = list(self.nodes.values()), list(self.edges.values())
@@ -122,11 +124,11 @@ class Merged:
             triples,
             {
                 "type": [node.type for node in nodes],
-                "description": [shorten(shown[key], node.descriptions) for key, node in self.nodes.items()],
+                "description": shorten([(shown[key], node.descriptions) for key, node in self.nodes.items()]),
                 "chunks": _chunks(nodes),
             },
             {
-                "description": [shorten(f"{head} - {tail}", edge.descriptions) for (head, _, tail), edge in zip(triples, edges)],
+                "description": shorten([(f"{head} - {tail}", edge.descriptions) for (head, _, tail), edge in zip(triples, edges)]),
                 "keywords": [", ".join(edge.keywords) if keywords else "" for edge in edges],
                 "weight": [edge.weight for edge in edges],
                 "chunks": _chunks(edges),
@@ -156,29 +158,38 @@ def most_frequent(counted: Mapping[str, float]) -> str:
     return min(counted, key=lambda one: (-counted[one], one))
 
 
-def without(what: str, descriptions: Iterable[str]) -> str:
-    """No description."""
-    return ""
+def without(many: Sequence[tuple[str, Iterable[str]]]) -> list[str]:
+    """No descriptions."""
+    return [""] * len(many)
 
 
 def _chunks(gathered: Iterable[Gathered]) -> list[Sequence[int]]:
     return [sorted(one.chunks) for one in gathered]
 
 
-def described(longest: int, model: str, ctx: BuildContext) -> Callable[[str, Iterable[str]], str]:
-    """What makes one description of several, of what is called by the first argument: joined, and where that is more than `longest`
-    tokens, summarised by the language model `model`, or where none is named, or it says nothing, cut behind the last that fits."""
+def described(longest: int, model: str, ctx: BuildContext) -> Shorten:
+    """What makes one description of several, of each that is called by a name: joined, and where that is more than `longest` tokens,
+    summarised by the language model `model`, many at a time, or where none is named, or it says nothing, cut behind the last that fits."""
 
-    def joined(what: str, descriptions: Iterable[str]) -> str:
-        several = [" ".join(one.split()) for one in descriptions]
-        if sum(map(estimate, several)) <= longest:
-            return " ".join(several)
-        if model and (summary := description_by_model(what, several, longest, model, ctx)):
+    def shortened(several: tuple[str, list[str]]) -> str:
+        if model and (summary := description_by_model(*several, longest, model, ctx)):
             ctx.report.count(summarised=1)
             return summary
         ctx.report.count(cut=1)
         ctx.report.note(f"{CUT.format(longest)}.".capitalize())
-        return fitting(several, longest)
+        return fitting(several[1], longest)
+
+    def joined(many: Sequence[tuple[str, Iterable[str]]]) -> list[str]:
+        plain = [(what, [" ".join(one.split()) for one in descriptions]) for what, descriptions in many]
+        long = [place for place, (_, several) in enumerate(plain) if sum(map(estimate, several)) > longest]
+        if model:
+            found = dict(side_by_side(shortened, [plain[place] for place in long], model, ctx))
+        else:
+            found = {number: shortened(plain[place]) for number, place in enumerate(long)}
+        texts = [" ".join(several) for _, several in plain]
+        for number, place in enumerate(long):
+            texts[place] = found[number]
+        return texts
 
     return joined
 

@@ -17,11 +17,12 @@ from core.errors import Cancelled
 from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import FinishedRow, one, warm
 from core.evaluation.runs.servers import as_fast_as_one, fixed, in_flight, servers
-from core.evaluation.runs.spending import Cap, Estimate, Spending, estimate, spending
+from core.evaluation.runs.spending import Estimate, estimate, reached, spending
 from core.evaluation.runs.spread import spread
 from core.evaluation.runs.store import CANCELLED, DONE, RUNNING, Store
 from core.instances.catalogue import Instance
 from core.io.durations import between
+from core.models.price import Cap, Spending
 from core.runtime.account import Account, charged_to
 from core.runtime.cluster import Workers
 from core.runtime.flight import Flight, Processor
@@ -194,7 +195,7 @@ class Evaluation:
         if pace.done < pace.total:
             self.store.mark(self.run, CANCELLED)
             if not spent.may_begin(0):
-                raise spent.reached(pace.done, pace.total)
+                raise reached(spent, pace.done, pace.total)
 
     def spending(self) -> Spending:
         """What the run has spent so far, and may spend. Raises BadInput for a cap that the prices do not fit."""

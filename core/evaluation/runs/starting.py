@@ -13,9 +13,9 @@ from core.evaluation.runs.opening import planned
 from core.evaluation.runs.plan import Plan, key
 from core.evaluation.runs.row import asking
 from core.evaluation.runs.runner import Evaluation
-from core.evaluation.runs.spending import Cap
 from core.evaluation.runs.store import Run, Store
 from core.instances.catalogue import Instance
+from core.models.price import Cap
 from core.operators.base import Line
 from core.prompts import digest
 from core.runtime.cluster import Workers

@@ -12,10 +12,11 @@ from core.builds.report import UNREADABLE
 from core.builds.run import place
 from core.builds.shipped import ShippedBuild, Unasked, builds_of, ships
 from core.corpus import Corpus
-from core.errors import HopscopeError
+from core.errors import BadInput, HopscopeError
 from core.graph.store import Graph
 from core.io.durations import span
 from core.io.plain import from_plain
+from core.models.price import Cap, cap_of
 from core.runtime.jobs import CANCELLED, WAITING, Job
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
@@ -99,18 +100,35 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         return
     known = counting.result
     complete = bool(known.chunks) and not known.missing
-    sentence = (
-        " ".join(["What the chunks tell is kept from before.", *known.later, *known.time()])
-        if complete and _reads(now.build)
-        else known.words()
-    )
+    sentence = " ".join(["What the chunks tell is kept from before.", *known.after()]) if complete and _reads(now.build) else known.words()
     st.write(plain(sentence))
     absent = _absent(now.build, complete)
     for how in absent:
         st.text(how)
-    if not absent:
-        words = "Build anew" if now.built else "Go on" if before is not None and known.missing < known.chunks else "Build"
-        st.button(words, key=_button(now), type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
+    if absent:
+        return
+    words = "Build anew" if now.built else "Go on" if before is not None and known.missing < known.chunks else "Build"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        cap = _cap(now) if known.calls else None
+        st.button(words, key=_button(now), type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build, cap))
+
+
+def _cap(now: Status) -> Cap | None:
+    """The most that a build may spend, where something was written; what is no cap is said below it, and the build has none."""
+    text = st.text_input(
+        "Spend at most",
+        placeholder="no limit",
+        width=220,
+        key=f"build_cap-{now.folder.name}",
+        persist_state="session",
+        help="Money by the prices in models.toml, as 2.50, or tokens, as 200000 tokens. Building stops before it costs more; what was read "
+        "is saved, and goes on with a higher limit.",
+    )
+    try:
+        return cap_of(text)
+    except BadInput as error:
+        st.error(plain(str(error)))
+        return None
 
 
 def _gaps(corpus: Corpus, now: Status) -> None:
@@ -157,14 +175,14 @@ def counted(job: Job) -> None:
     st.caption(":material/hourglass_empty: Counting what is to be read …")
 
 
-def start(corpus: Corpus, one: Build) -> Job:
-    """The job that builds: the one at work where somebody began it before."""
+def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
+    """The job that builds: the one at work where somebody began it before. It stops before it would go over the cap."""
     key, models = _key(corpus, one), Unasked(engine().models) if ships(corpus, one) else engine().models
 
     def work(job: Job) -> None:
         job.tell("Cutting the documents into chunks")
         try:
-            build(corpus, one, models, job.tell, job.check)
+            build(corpus, one, models, job.tell, job.check, cap=cap)
         finally:
             _ended.append(key)
 

@@ -19,6 +19,7 @@ from pages.parts.texts import building
 from pages.parts.texts.community_map import tiled
 from pages.parts.texts.passage import marked
 from tests.core.builds.test_language_model import Writer
+from tests.model_server import model_server
 from tests.pages.texts.texts_kit import HOSTILE, button, html, labels, opened, texts, until
 
 
@@ -78,7 +79,7 @@ def test_the_same_build_asked_for_twice_is_one_job(small, monkeypatch):
     going = threading.Event()
     calls = []
 
-    def slow(corpus, one, models, tell, check):
+    def slow(corpus, one, models, tell, check, cap):
         calls.append(one.id)
         tell("Reading chunks: 1 of 2", 0.5)
         while not going.wait(0.02):
@@ -103,13 +104,13 @@ def test_the_same_build_asked_for_twice_is_one_job(small, monkeypatch):
 def test_the_graph_before_is_looked_at_while_the_next_is_built(small, monkeypatch):
     going, real = threading.Event(), building.build
 
-    def held(corpus, one, models, tell, check):
+    def held(corpus, one, models, tell, check, cap):
         def told(text, share):
             tell(text, share)
             while "Encoding" in text and not going.wait(0.02):
                 check()
 
-        return real(corpus, one, models, told, check)
+        return real(corpus, one, models, told, check, cap=cap)
 
     at = built(opened())
     monkeypatch.setattr(building, "build", held)
@@ -125,7 +126,7 @@ def test_the_graph_before_is_looked_at_while_the_next_is_built(small, monkeypatc
 
 
 def test_a_failing_build_is_a_sentence(small, monkeypatch):
-    def broken(*_):
+    def broken(*_, **how):
         raise MemoryError("no room")
 
     monkeypatch.setattr(building, "build", broken)
@@ -140,6 +141,42 @@ def test_a_language_model_that_is_not_here_is_told_before_anything_starts(small)
     at = opened(**{"texts_begun": "small", "texts_kind": "tkg", "texts_build-tkg": "tkg-llm"})
     until(at, lambda: "calls of a language model" in texts(at))
     assert "fetch it on the Models page" in texts(at) and "Build" not in labels(at)
+
+
+MODELS = """
+[model.far]
+kind = "chat"
+backend = "openai"
+url = "{url}"
+model = "far"
+price_in = 2000
+price_out = 10000
+currency = "EUR"
+
+[roles]
+answer = "far"
+"""
+
+
+def test_a_build_that_costs_money_says_how_much_and_stops_before_a_limit(small, tmp_path):
+    with model_server(0.02) as server:
+        (tmp_path / "models.toml").write_text(MODELS.format(url=server.url), "utf-8")
+        engine().models.reload()
+        try:
+            at = opened(**{"texts_begun": "small", "texts_kind": "tkg", "texts_build-tkg": "tkg-llm"})
+            until(at, lambda: "Build" in labels(at))
+            assert " EUR" in texts(at) and "Reports on communities come on top" in texts(at) and "In all: about" in texts(at)
+            limit = next(one for one in at.text_input if one.label == "Spend at most")
+            limit.set_value("<script>alert(1)</script>").run()
+            assert "“<script>alert(1)</script>” is no cap" in texts(at)
+            next(one for one in at.text_input if one.label == "Spend at most").set_value("1 tokens").run()
+            button(at, "Build").click().run()
+            until(at, lambda: at.error)
+            assert "Stopped before the cap" in at.error[0].value and "1 tokens are spent" in at.error[0].value.replace("\\", "")
+            until(at, lambda: "Spent on it so far" in texts(at))
+        finally:
+            (tmp_path / "models.toml").unlink()
+            engine().models.reload()
 
 
 def test_marks_are_put_around_whole_names_and_nothing_is_markup():

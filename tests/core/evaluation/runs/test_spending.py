@@ -6,10 +6,10 @@ import time
 import pytest
 
 from core.errors import BadInput
-from core.evaluation.runs.spending import Cap, Spending, cap_of, estimate
+from core.evaluation.runs.spending import estimate
 from core.evaluation.runs.starting import evaluate
 from core.models.chat.openai import OpenAIChat
-from core.models.price import Price
+from core.models.price import Cap, Price, Spending, cap_of
 from core.models.registry import Registry
 from core.runtime.account import Account, charge, charged_to
 from core.types import Usage
@@ -60,7 +60,7 @@ def test_a_cap_stops_before_it_and_a_higher_one_goes_on(far, cap):
     run = far.store().run(job.number)
     assert job.status == "failed" and run.status == "cancelled" and run.done == 7 == len(far.bodies)
     assert job.error.startswith("Stopped before the cap: 1.96 of 2.00 EUR" if cap == "2" else "Stopped before the cap: 700 of 714 tokens")
-    assert "7 of 20 rows done" in job.error and "higher --cap" in job.error
+    assert "7 of 20 rows done" in job.error and "higher cap" in job.error
     assert ran(far, plan(far, 20), cap=cap_of(cap)).error and len(far.bodies) == 7  # the same cap asks nothing more
     more = ran(far, plan(far, 20), cap=Cap(100))
     assert more.number == job.number and more.status == "done" and far.store().run(job.number).done == 20 == len(far.bodies)

@@ -1,0 +1,162 @@
+"""What a build may spend, on a real server whose replies have a known number of tokens, and what it will cost beforehand."""
+
+import json
+import re
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from core.builds import build, find, status
+from core.builds.cost import Asked, cost
+from core.builds.merge.merging import Merge
+from core.builds.run import place
+from core.builds.spending import spent_file, spent_words
+from core.cli import FAILED, OK, WRONG, main
+from core.corpus import Document, new_folder, open_corpus, write
+from core.errors import BadInput, Cancelled
+from core.models.chat.openai import OpenAIChat
+from core.models.price import Cap, CapReached, Price
+from core.types import Usage
+from tests.core.builds.test_language_model import Models
+from tests.core.models.chat_server import serving, stream
+
+READ, WRITTEN = 90, 10  # tokens of every prompt and reply: 100 for a chunk, .28 money
+TEXTS = [f"Person{i:02} visited City{i:02}." for i in range(20)]
+
+
+class Priced(Models):
+    """Models of which the language one is behind a server, at 2 money for a thousand tokens read and 10 for a thousand written."""
+
+    def __init__(self, chat):
+        self.writer = chat
+
+    def price(self, name):
+        return ("far", Price(2_000.0, 10_000.0, "EUR")) if name == "answer" else None
+
+
+@pytest.fixture
+def far(tmp_path, monkeypatch):
+    """`far.corpus` of twenty chunks, `far.models` and `far.asked`, the chunks that the server was sent, in `far.seconds` each."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    write(new_folder("notes"), [Document(f"d{i:02}", text) for i, text in enumerate(TEXTS)])
+    here = SimpleNamespace(corpus=open_corpus("notes"), asked=[], seconds=0.05, most=0, now=0)
+
+    def answer(handler, body):
+        text = body["messages"][-1]["content"]
+        number = re.search(r"Person(\d\d)", text)
+        here.asked.append(number[1] if number else text)
+        here.now += 1
+        here.most = max(here.most, here.now)
+        time.sleep(here.seconds)
+        here.now -= 1
+        names = [f"Person{number[1]}", f"City{number[1]}"] if number else []
+        entities = [{"name": name, "type": "person", "description": f"About {name}."} for name in names]
+        relations = [{"source": names[0], "target": names[1], "description": "A visit.", "keywords": "visit"}] if names else []
+        said = json.dumps({"entities": entities, "relations": relations})
+        piece = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
+        ended = {**piece, "choices": [{"index": 0, "delta": {"content": said}, "finish_reason": "stop"}]}
+        used = {**piece, "choices": [], "usage": {"prompt_tokens": READ, "completion_tokens": WRITTEN, "total_tokens": READ + WRITTEN}}
+        stream(handler, f"data: {json.dumps(ended)}\n\ndata: {json.dumps(used)}\n\ndata: [DONE]\n\n")
+
+    with serving(answer) as (address, _):
+        chat = OpenAIChat(address, "m", "far")
+        chat.holds_counts = False  # the prompts have more
+        here.models = Priced(chat)
+        yield here
+
+
+LINE = "TokenChunks(size=240, overlap=24) >> LanguageModelExtraction(gleaning=0) >> Merge()"
+
+
+@pytest.mark.parametrize("cap, said", [(Cap(2), "1.96 of 2.00 EUR"), (Cap(714, tokens=True), "700 of 714 tokens")])
+def test_a_cap_stops_a_build_before_it_and_a_higher_one_goes_on(far, cap, said):
+    """Seven chunks are 1.96 and 700 tokens, eight were 2.24 and 800."""
+    one = find(LINE)
+    with pytest.raises(CapReached, match=f"{said} are spent, 7 of 20 texts of this step done.*with a higher cap"):
+        build(far.corpus, one, far.models, cap=cap)
+    assert len(far.asked) == 7 and not status(far.corpus, one).built
+    with pytest.raises(CapReached):
+        build(far.corpus, one, far.models, cap=cap)  # the same cap asks nothing more
+    assert len(far.asked) == 7
+    assert cost(far.corpus, one, far.models).words().endswith("Spent on it so far: 7 calls, 630 tokens in, 70 out, 1.96 EUR.")
+    graph = build(far.corpus, one, far.models, cap=Cap(100))
+    assert sorted(far.asked) == [f"{i:02}" for i in range(20)] and graph.n_nodes == 40  # nothing is asked twice
+    assert not spent_file(place(far.corpus, one)).exists()  # what the next build spends is its own
+    assert far.most > 2
+
+
+def test_the_graph_is_the_one_without_a_cap(far, tmp_path, monkeypatch):
+    with pytest.raises(CapReached):
+        build(far.corpus, LINE_BUILD, far.models, cap=Cap(1))
+    digest = build(far.corpus, LINE_BUILD, far.models).digest
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "other"))
+    write(new_folder("notes"), [Document(f"d{i:02}", text) for i, text in enumerate(TEXTS)])
+    assert build(open_corpus("notes"), LINE_BUILD, far.models).digest == digest
+
+
+LINE_BUILD = find(LINE)
+
+
+def test_what_was_spent_before_a_stop_counts(far):
+    def check():
+        if len(far.asked) >= 5:
+            raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        build(far.corpus, LINE_BUILD, far.models, check=check)
+    before = len(far.asked)
+    saved = json.loads(spent_file(place(far.corpus, LINE_BUILD)).read_text())
+    assert 1 <= saved["pieces"] <= before and saved["usage"]["far"][0] == saved["pieces"]
+    with pytest.raises(CapReached):
+        build(far.corpus, LINE_BUILD, far.models, cap=Cap(100 * saved["pieces"] + 250, tokens=True))
+    assert len(far.asked) == before + 2
+    spent_file(place(far.corpus, LINE_BUILD)).write_text("torn{")
+    assert spent_words(place(far.corpus, LINE_BUILD), far.models, ("answer",)) == ""  # it costs no build
+
+
+def test_a_cap_in_money_needs_a_price(far):
+    far.models.price = lambda name: ("far", Price())
+    with pytest.raises(BadInput, match="No model of this build has a price"):
+        build(far.corpus, LINE_BUILD, far.models, cap=Cap(1))
+    assert not far.asked
+
+
+def test_descriptions_are_summed_up_many_at_a_time_and_keep_their_places(far):
+    line = LINE.replace("Merge()", "Merge(summarise=True, longest=1)")
+    graph = build(far.corpus, find(line), far.models)
+    assert len(far.asked) == 20 + 40 + 20  # chunks, nodes, edges
+    assert far.most > 2 and graph.n_nodes == 40
+    assert Merge(summarise=True).chats() == ("answer",) and Merge().chats() == ()
+
+
+def test_what_comes_on_top_is_estimated_and_added_up(far):
+    """By hand: 20 chunks, and .24 reports for each are 5, with 460 tokens in and 190 out: 5 * (.92 + 1.90) = 14.10 EUR."""
+    expected = cost(far.corpus, find("tkg"), far.models)
+    assert expected.rest == Asked(Usage(5, 2300, 950), None, 14.1, "EUR")
+    both = expected.reading.usage.calls + 5
+    assert expected.calls == both and f"In all: about {both} calls" in expected.words()
+    assert "about one for 4 chunks: about 5 calls of a language model, 2,300 tokens in, 950 out, 14.10 EUR, less" in expected.words()
+
+
+def test_money_in_two_currencies_is_not_added_up():
+    euro, dollar = Asked(Usage(1, 10, 1), 2.0, 3.0, "EUR"), Asked(Usage(2, 20, 2), 4.0, 5.0, "USD")
+    assert euro + dollar == Asked(Usage(3, 30, 3), 6.0) and euro + euro == Asked(Usage(2, 20, 2), 4.0, 6.0, "EUR")
+    assert euro + Asked() == Asked() + euro == euro
+
+
+def command(far, capsys, *more):
+    code = main(["corpus", "build", "notes", "--graph", LINE, *more], lambda: SimpleNamespace(models=far.models))
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def test_the_command_estimates_and_keeps_to_a_cap(far, capsys):
+    code, out, _ = command(far, capsys, "--estimate")
+    assert code == OK and "20 of 20 chunks are to be read: about 20 calls" in out and " EUR" in out and not far.asked
+    code, _, err = command(far, capsys, "--cap", "much", "--yes")
+    assert code == WRONG and "is no cap" in err and not far.asked
+    code, _, err = command(far, capsys, "--cap", "714 tokens", "--yes")
+    assert code == FAILED and "Stopped before the cap: 700 of 714 tokens are spent" in err and len(far.asked) == 7
+    code, out, _ = command(far, capsys, "--cap", "100", "--yes")
+    assert code == OK and "40 nodes, 20 edges, 20 chunks" in out and len(far.asked) == 20
