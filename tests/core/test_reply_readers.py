@@ -41,8 +41,9 @@ from core.models.llm_chooser import LLMChooser
 from core.operators.base import Context
 from core.operators.stop import sufficient
 from core.operators.text import parse_line
+from core.operators.texts.answer.own import OwnAnswer
 from core.runtime.jobs import Job
-from core.types import Path, Question, State
+from core.types import Path, Prompt, Question, State
 from tests.core.builds.kit import Texts
 from tests.core.models.chat.test_thoughts import sent, texts
 from tests.core.models.chat_server import serving, stream
@@ -198,6 +199,12 @@ def communities(one):
     return report.title, report.text, report.note
 
 
+def own_prompt(one):
+    """The answer to a prompt that a retriever of one's own gave."""
+    prompt = Prompt(({"role": "user", "content": "Who is the clerk?"},), 0)
+    return OwnAnswer()(State(Question("Who is the clerk?"), prompt=prompt), Context(story(), Environment(one.models))).answer
+
+
 FROM_A = "EgoNetwork() >> ShortestPaths(direction='out')"
 READERS = {
     "operators.generate": [line(f"{FROM_A} >> Answer()"), line(f"{FROM_A} >> Answer(prompt='triples')")],
@@ -208,6 +215,7 @@ READERS = {
     "models.llm_chooser": [line(f"{FROM_A} >> Rank(model='choose', keep=1)")],
     "operators.stop": [lambda one: sufficient(one.chat, Task("q"), ["A -> r1 -> C"])[::2]],
     "operators.texts.answer.generate": [line("SparseChunks(keep=1) >> AnswerFromTables()", story)],
+    "operators.texts.answer.own": [own_prompt],
     "operators.texts.answer.passages": [line("SparseChunks(keep=1) >> AnswerFromPassages(form='thought')", story)],
     "operators.texts.answer.reasoning": [
         line("NamesInQuestion() >> LinkNames() >> KhopPaths() >> AnswerFromEvidence()", story, "Tim and Scrooge")
