@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from core.parameters import param
 from core.prompts import messages, plain
 from core.types import Usage
 
-REPLY = 500  # tokens
+REPLY = 500  # tokens, for which the lengths of SCHEMA are
 EACH, READ, WRITTEN = 0.24, 460, 190  # reports for a chunk, and tokens of a report: what is expected before there is a graph
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -37,7 +38,7 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 UNREADABLE = "A report was no whole JSON; what could be read of the community stands in its place, taken from the texts."
-CUT = f"A report was cut at {REPLY} tokens; what had ended of it is there."
+CUT = "A report was cut at {0:,} tokens; what had ended of it is there."
 HALF = "A report has no title or no rating; the title is that of the community's best connected members, the rating that of an extract."
 
 
@@ -67,6 +68,7 @@ class Reports(BuildOperator):
     budget: int = param(1200, "Tokens shown", "How much of a community its report may rest on.", low=20, high=100_000)
     length: int = param(160, "Tokens of an extract", "How long a report taken from the texts may be.", low=20, high=10_000)
     model: str = param("answer", "Model", "The language model that writes.", chat=True)
+    written: int = param(REPLY, "Tokens written", "How long a report by a language model may be.", low=100, high=10_000)
 
     def models(self) -> tuple[str, ...]:
         return (self.model,) if self.writer == "llm" else ()
@@ -108,19 +110,34 @@ class Reports(BuildOperator):
         """The report that the model writes; the extract where its reply is no such JSON."""
         reports, entities, relations = communities.shown(row, written)
         asked = messages("communities", "report", reports=reports, entities=entities, relations=relations)
-        reply = reply_to(asked, ctx.chat(self.model), ctx, schema=SCHEMA, max_tokens=REPLY)
+        reply = reply_to(asked, ctx.chat(self.model), ctx, schema=schema(self.written), max_tokens=self.written)
         found = read(reply.text)
         if found is None:
             ctx.report.count(**{"unread reports": 1})
             ctx.report.note(UNREADABLE)
             return communities.extract(row, self.length)
         if reply.finish == "length":
-            ctx.report.note(CUT)
+            ctx.report.note(CUT.format(self.written))
         if found.title and found.rating is not None:
             return found
         ctx.report.note(HALF)
         extract = communities.extract(row, self.length)
         return Report(found.title or extract.title, found.text, extract.rating if found.rating is None else found.rating)
+
+
+def schema(tokens: int) -> dict[str, Any]:
+    """The form of a report of at most so many tokens: `SCHEMA`, with longer texts and up to ten findings where there is room for them.
+
+    >>> from core.builds.group.reports import SCHEMA, schema
+    >>> schema(500) == SCHEMA, schema(2000)["properties"]["findings"]["maxItems"]
+    (True, 10)
+    """
+    found: dict[str, Any] = copy.deepcopy(SCHEMA)
+    parts, more = found["properties"], max(1.0, tokens / REPLY)
+    parts["summary"]["maxLength"] = int(parts["summary"]["maxLength"] * more)
+    parts["findings"]["items"]["maxLength"] = int(parts["findings"]["items"]["maxLength"] * more)
+    parts["findings"]["maxItems"] = min(10, int(parts["findings"]["maxItems"] * more))
+    return found
 
 
 def read(text: str) -> Report | None:

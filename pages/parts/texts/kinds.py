@@ -30,6 +30,7 @@ READERS = {
     "noun-phrases": ("Names and noun phrases", "No language model is asked."),
     "described": ("Names by a parser, described by a language model", "One call for each chunk."),
     "llm": ("A language model", "Finds more, and takes far longer."),
+    "paper": ("A language model, as in the papers", "Chunks of 1,200 tokens, read twice: for a model that reads and writes more."),
 }
 LINKS = {
     "given": ("Their own links", "Those that the documents came with, such as references."),
@@ -39,6 +40,7 @@ LINKS = {
 WRITERS = {
     "noun-phrases": ("Central sentences", "No language model: the sentences nearest to what all of them say."),
     "llm": ("A language model", "Written anew, which takes far longer."),
+    "paper": ("A language model, as in the papers", "Chunks of 1,200 tokens: for a model that reads and writes more."),
 }
 
 
