@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import FAILED, OK, bar, finish, warn
+from core.datasets import owner
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.repairs.tried import LineRepairs, start
@@ -23,9 +24,12 @@ from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.plan import make_plan, misfits, source_of
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import catalogue, find, one_for
+from core.instances.catalogue import RUN, catalogue, find, one_for
 from core.lines import split
 from core.models.price import cap_of
+from core.retrievers.runs.formats import title_of
+from core.retrievers.runs.saved import FileRun, bring
+from core.sources import CorpusSource, GraphSource
 
 ESTIMATED_BY = 5  # questions
 EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same command continues an unfinished run,
@@ -39,17 +43,28 @@ def add(commands) -> None:
     evaluate = commands.add_parser("evaluate", help="run instances over a question set and compare their figures", epilog=EPILOG)
     evaluate.add_argument(
         "--set",
-        required=True,
+        default="",
         metavar="NAME",
-        help="a question set (metaqa-2hop-dev; metaqa-2hop is short for its test part) or a file of questions; several with commas",
+        help="a question set (metaqa-2hop-dev; metaqa-2hop is short for its test part) or a file of questions; several with commas "
+        "(default, with --run: the questions of the run)",
     )
     evaluate.add_argument(
         "--instances",
-        required=True,
+        default=[],
         action="append",
         metavar="IDS",
         help="instances or lines of operators, separated by commas; the first is what the others are tested against",
     )
+    evaluate.add_argument(
+        "--run",
+        dest="brought",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a finished run from a file as one more instance: TREC, rows with contexts or answers, results, traces (docs/formats.md)",
+    )
+    evaluate.add_argument("--qrels", default="", metavar="FILE", help="which documents are relevant to the questions of --run (TREC, BEIR)")
+    evaluate.add_argument("--corpus", default="", metavar="NAME", help="the corpus that --run is of, where no set says so")
     evaluate.add_argument("--sample", default="200", metavar="N", help="questions drawn from each set, or all (default: 200)")
     evaluate.add_argument("--seed", type=int, default=0, help="of the sample and of everything else drawn at random (default: 0)")
     evaluate.add_argument(
@@ -184,9 +199,13 @@ def _plan(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
     if options.sample != "all" and not options.sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
+    brought = bring_runs(options)
+    sets = options.set or (f"{RUN}{brought[0].name}" if brought else "")
+    specs = [*split(",".join(options.instances)), *(f"{RUN}{run.name}" for run in brought)]
+    if not sets or not specs:
+        raise BadInput("Name a question set (--set) and instances (--instances), or a finished run (--run).")
     known = catalogue()
-    found = [find(spec, known) for spec in split(",".join(options.instances))]
-    found = [one_for(one, source_of(options.set), known) for one in found]
+    found = [one_for(find(spec, known), source_of(sets), known) for spec in specs]
     chosen = {instance.id: instance for instance in found}
     instances = varied(tuple(chosen.values()), options.vary) if options.vary else tuple(chosen.values())
     settings = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
@@ -198,7 +217,30 @@ def _plan(options, engine):
             return engine.graph(name, progress=advanced)
 
         settings |= {"graph": options.graph or "", "seed": options.seed, "columns": options.columns, "abstract": options.abstract}
-        return make_plan(instances, options.set, size, graph, **settings)
+        return make_plan(instances, sets, size, graph, **settings)
+
+
+def bring_runs(options) -> list[FileRun]:
+    """The finished runs that the options name, saved, with sentences on what they hold. Raises BadInput."""
+    if options.qrels and (not options.brought or options.set):
+        raise BadInput("--qrels judges the questions of a run: name one by --run, and no --set.")
+    if not options.brought:
+        return []
+    source = source_of(options.set) if options.set else CorpusSource(options.corpus) if options.corpus else GraphSource(options.graph or "")
+    source = GraphSource(options.graph or graph_of_set(options.set)) if options.set and not source.documents else source
+    if not source.name or not source.here:
+        raise BadInput("Say what --run is of: a question set (--set), a corpus (--corpus) or a graph (--graph) that is here.")
+    found = []
+    for file in options.brought:
+        run = bring(file, source, qrels=options.qrels)
+        warn([f"{run.title} ({title_of(run.format)}): {run.words()}", *run.notes])
+        found.append(run)
+    return found
+
+
+def graph_of_set(sets: str) -> str:
+    """The name of the graph that the first of these sets is asked on. Raises BadInput for a set that is not known."""
+    return owner(sets.split(",")[0].strip()).name
 
 
 def _files(options) -> dict[Path, Callable]:

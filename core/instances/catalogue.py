@@ -10,20 +10,24 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput, BadParameter, nearest, shorten
+from core.errors import BadInput, BadParameter, StoreError, nearest, shorten
 from core.instances.difference import changed_settings, differing_step
 from core.instances.steps import operator_of, row_of
 from core.io.durable import write_whole
 from core.io.home import home
 from core.io.locks import changing
 from core.lines import check_row
-from core.operators.base import Line
+from core.operators.base import Line, Operator
 from core.operators.generate import Answer
 from core.operators.retrieve.external import OwnDocuments, OwnRetriever
+from core.operators.retrieve.filed import FileAnswer, FileDocuments
 from core.operators.text import parse_line
+from core.operators.texts.answer.generate import AnswerFromTables
 from core.operators.texts.answer.own import OwnAnswer
 from core.operators.texts.built import BuiltGraph
 from core.retrievers import declared
+from core.retrievers.runs.formats import title_of
+from core.retrievers.runs.saved import FileRun, runs
 from core.sharing import check_may_change, forget_owner, made
 from core.sources import Source
 
@@ -44,6 +48,7 @@ AS_BUILT = ", as built"  # how names end of an instance on a graph without the m
 CHANGED = ", changed"  # how names end of a line that is one operator apart from a known one
 ADAPTED = ", adapted"  # how the short name ends of a method on graphs that it was not made for, where its authors' reading is not known
 RETRIEVER, RETRIEVERS = "retriever-", "Your own retrievers"  # what their ids begin with, and their group
+RUN, RUNS = "run-", "Your finished runs"  # those of runs from files
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,7 @@ class Instance:
     base: str = ""
     notes: str = ""
     method: str = ""
+    only_on: str = ""  # the name of the one source that it can be asked of
 
     @property
     def name(self) -> str:
@@ -91,12 +97,13 @@ class Instance:
 
 
 def catalogue() -> dict[str, Instance]:
-    """Every instance by id: the published ones in the papers' order, those with a base after it, then the person's own, then the
-    retrievers that they declared. Rows of theirs that cannot be used are left out; `faults` tells of them. Raises BadParameter.
+    """Every instance by id: the published ones in the papers' order, those with a base after it, then the person's own, the retrievers
+    that they declared, and the finished runs that they brought. What of theirs cannot be used is left out, and `faults` says why. Raises
+    BadParameter.
     """
     found = published()
     found |= {key: instance for key, instance in _own()[0].items() if key not in found}
-    return found | _retrievers()
+    return found | _retrievers() | _file_runs()
 
 
 def published() -> dict[str, Instance]:
@@ -109,7 +116,7 @@ def published() -> dict[str, Instance]:
 
 def faults() -> tuple[str, ...]:
     """A sentence for each row of the person's own files that cannot be used; it names file and row, and costs that row alone."""
-    return (*_own()[1].values(), *declared.faults())
+    return (*_own()[1].values(), *declared.faults(), *_runs_and_faults()[1])
 
 
 def _own() -> tuple[dict[str, Instance], dict[str, str]]:
@@ -149,6 +156,29 @@ def _retrievers() -> dict[str, Instance]:
         for id, line in (lines[kind] for kind in one.sources):
             found[id] = Instance(id, one.title, line, paper=paper, group=RETRIEVERS, notes=one.notes)
     return found
+
+
+def _file_runs() -> dict[str, Instance]:
+    """An instance for each finished run that was brought from a file, for the source that it is of."""
+    return {f"{RUN}{name}": instance_of(one) for name, one in _runs_and_faults()[0].items()}
+
+
+def instance_of(run: FileRun) -> Instance:
+    """The instance of a finished run: its documents with its answers, or with those of a language model where it has none; else its answers
+    alone."""
+    with_documents = run.with_documents and run.source.documents
+    operators: tuple[Operator, ...] = (FileDocuments(run.name),) if with_documents else (FileAnswer(run.name),)
+    if with_documents and not run.with_answers:
+        operators += (AnswerFromTables(),)
+    paper = f"{title_of(run.format)}, {run.file}"
+    return Instance(f"{RUN}{run.name}", run.title, Line(operators), paper=paper, group=RUNS, notes=run.words(), only_on=run.source_name)
+
+
+def _runs_and_faults() -> tuple[dict[str, FileRun], tuple[str, ...]]:
+    try:
+        return runs(), ()
+    except StoreError as error:
+        return {}, (str(error),)
 
 
 def _beside(rows: Mapping[str, Instance]) -> dict[str, Instance]:

@@ -20,6 +20,7 @@ from core.operators.retrieve.beam import BeamSearch
 from core.operators.retrieve.cases import CaseMemory, PredictHops
 from core.operators.retrieve.chains import ChainRanking
 from core.operators.retrieve.external import OwnDocuments, OwnRetriever
+from core.operators.retrieve.filed import FileAnswer, FileDocuments
 from core.operators.retrieve.meeting import ChainIntersection
 from core.operators.retrieve.paths import ShortestPaths, SimplePaths
 from core.operators.retrieve.plans import RelationPlans
@@ -90,6 +91,8 @@ OPERATORS = {
         ScoredTriples,
         OwnRetriever,
         OwnDocuments,
+        FileDocuments,
+        FileAnswer,
         LinkNames,
         VectorNodes,
         VectorRelations,

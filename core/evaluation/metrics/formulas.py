@@ -252,5 +252,13 @@ def total(*fields: str) -> Callable[[Outcome, int | None], float | None]:
     >>> costs = Cost("Rank", "refine", 0.5, texts=40), Cost("Answer", "generate", 1.0, calls=1, tokens_in=90, tokens_out=10)
     >>> [metric(name)(Outcome(1, costs=costs)) for name in ("seconds", "calls", "tokens_in", "tokens_out", "tokens", "texts")]
     [1.5, 1.0, 90.0, 10.0, 100.0, 40.0]
+
+    None for what was looked up in a file: what it cost when it was made is not known.
     """
-    return lambda outcome, _: float(sum(getattr(cost, name) for cost in outcome.costs for name in fields))
+
+    def sums(outcome: Outcome, _: int | None) -> float | None:
+        if outcome.looked_up:
+            return None
+        return float(sum(getattr(cost, name) for cost in outcome.costs for name in fields))
+
+    return sums

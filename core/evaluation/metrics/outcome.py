@@ -20,10 +20,12 @@ from core.graph.algorithms.neighbourhood import connected_components
 from core.io.plain import Reader, Writer, from_plain
 from core.operators.read import relations_of
 from core.operators.retrieve.external import NAMED, UNPLACED
+from core.operators.retrieve.filed import FileAnswer, FileDocuments
 from core.sources import GraphSource, Source
 from core.types import Ranking, State, Step
 
 TRIPLES = GraphSource("")
+LOOKING_UP = (FileDocuments.__name__, FileAnswer.__name__)  # operators that compute nothing
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,11 @@ class Outcome:
     def without_context(self) -> bool:
         """Whether no triple was extracted. The papers' code leaves such questions out of its denominators."""
         return self.extracted is not None and not self.extracted.edges
+
+    @property
+    def looked_up(self) -> bool:
+        """Whether it comes from a finished run in a file, so that nothing of it was computed here."""
+        return any(cost.operator in LOOKING_UP for cost in self.costs)
 
     @property
     def answer_fault(self) -> str:

@@ -82,6 +82,7 @@ class _Words:
             return f"Take {name}: it is ahead of {'the other' if len(self.of.values) == 2 else 'each other method'} beyond chance."
         cheaper = all(self.of.times(one, take) >= DEARER for one in self.of.first[1:])
         why = "is the cheapest" if cheaper else "has the highest mean of those that cost as little"
+        why = why if take in self.of.costs else "has the highest mean"
         if tied == len(self.of.values):
             return f"Take {name}: chance may explain all differences here, and it {why}."
         others = "one other" if tied == 2 else f"{tied - 1} others"

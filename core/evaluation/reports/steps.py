@@ -16,6 +16,8 @@ from core.evaluation.reports.summary import Summary
 from core.operators import EmbedQuery
 from core.operators.base import Line, Operator
 from core.operators.combinator import Arm, Combinator
+from core.operators.retrieve.external import OwnDocuments, OwnRetriever
+from core.operators.retrieve.filed import FileAnswer, FileDocuments
 from core.operators.text import parse_line
 from core.parameters import parameters
 
@@ -36,10 +38,10 @@ class StepWorth:
 def worth(summary: Summary) -> list[StepWorth]:
     """The steps in which any two lines of the run differ alone, what is worth most first, with Holm's correction over all of them.
 
-    None where no two lines do, or nothing is known of what is right; adaptations are left out.
+    None where no two lines do, or nothing is known of what is right; adaptations, programs of the user's and runs from files are left out.
     """
     lines = {one["id"]: line for one in summary.run.spec["instances"] if (line := _line(one["line"])) is not None}
-    chosen = [one for one in lines if one not in summary.adapted]
+    chosen = [one for one, line in lines.items() if one not in summary.adapted and not any(map(_brought, line))]
     found: dict[tuple[str, str], tuple[Step, list[tuple[str, str]]]] = {}
     for a, b in combinations(chosen, 2):
         step = one_step(lines[a], lines[b])
@@ -62,6 +64,11 @@ def worth(summary: Summary) -> list[StepWorth]:
     corrected = holm([one.test.p for one in worths])
     worths = [replace(one, test=replace(one.test, p_holm=p)) for one, p in zip(worths, corrected)]
     return sorted(worths, key=lambda one: (-one.test.difference, one.words))
+
+
+def _brought(operator: Operator) -> bool:
+    """Whether an operator says what a program or a file of the user's found, so that nobody knows what it did."""
+    return isinstance(operator, OwnRetriever | OwnDocuments | FileDocuments | FileAnswer)
 
 
 def cost_of(summary: Summary) -> str:

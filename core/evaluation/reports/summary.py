@@ -256,7 +256,7 @@ class Summary:
     def brought(self) -> list[str]:
         """Sentences on the instances whose documents came from a program or a file of the user's: how many of these are not in the corpus,
         and whose answers came along with them."""
-        names, found, answering = called(self.run), [], []
+        names, found, answering, filed = called(self.run), list[str](), list[str](), list[str]()
         for instance in self.instances:
             outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
             given = [outcome.given for outcome in outcomes if outcome.given is not None]
@@ -267,8 +267,12 @@ class Summary:
                 found.append(f"{names[instance]}: {missing:,} of {of:,} documents not in the corpus, {of_questions}.")
             if any(outcome.answer is not None and outcome.answer.by == OWN for outcome in outcomes):
                 answering.append(str(names[instance]))
+            if any(outcome.looked_up for outcome in outcomes):
+                filed.append(str(names[instance]))
         if answering:
             found.append(f"{joined(answering)} brought {'its' if len(answering) == 1 else 'their'} own answers, which are scored.")
+        if filed:
+            found.append(f"What {joined(filed)} took in seconds and tokens is not known, as it comes from a file.")
         return found
 
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:

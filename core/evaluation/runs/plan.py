@@ -16,10 +16,11 @@ from core.datasets import full_name, graph_for, owner, question_set
 from core.datasets.fit import fit, own_fit
 from core.errors import BadInput
 from core.evaluation.runs.written import written
-from core.instances.catalogue import Instance
+from core.instances.catalogue import RUN, Instance
 from core.models.combine import names
 from core.operators.base import Operator
 from core.parameters import parameters, values
+from core.retrievers.runs.saved import run_of
 from core.sources import GraphSource, Source, corpus_with
 from core.types import Question
 
@@ -159,19 +160,20 @@ def make_plan(
 
     A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions. They are asked on the graph of
     that name, else on the set's own: one for all, or one for each question where any row of the file brings its own (one without
-    fails then); a file without any is asked on `metaqa`. The set of a corpus is asked on its documents. `columns` names those of
+    fails then); a file without any is asked on `metaqa`. The set of a corpus is asked on its documents; `run-NAME` are the questions of a
+    finished run on what it is of. `columns` names those of
     files of columns. With `abstract` all are asked as abstract questions, whatever their set says. `by_name` opens graphs; `options` are
     the plan's `model`, `judge`, `cold` and `support`. Raises BadInput, StoreError.
     """
     drawn: list[Drawn] = []
     set_names, graphs, of, notes = [], {}, 0, []
     for name in filter(None, map(str.strip, sets.split(","))):
-        known, asked_on, digest = _of_corpus(name) or _opened(name, graph, by_name, columns)
+        known, asked_on, digest = _of_run(name, by_name) or _of_corpus(name) or _opened(name, graph, by_name, columns)
         chosen = sample(known[1], size, seed)
         drawn += [Drawn(replace(one, abstract=one.abstract or abstract), known[0], asked_on) for one in chosen]
         graphs[written(asked_on) or f"{known[0]}: {OWN}"] = digest
         set_names.append(known[0])
-        if not asked_on.documents:
+        if not asked_on.documents and not name.startswith(RUN):
             notes.append(question_set(name, columns).note())
         of += len(known[1])
     return Plan(
@@ -181,7 +183,8 @@ def make_plan(
 
 def source_of(sets: str) -> Source:
     """What the first of these sets, separated by commas, is asked of: its corpus, or a graph."""
-    return corpus_with(sets.split(",")[0].strip()) or GraphSource("")
+    first = sets.split(",")[0].strip()
+    return run_of(first.removeprefix(RUN)).source if first.startswith(RUN) else corpus_with(first) or GraphSource("")
 
 
 def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
@@ -218,6 +221,18 @@ def used(operator: Operator) -> list[str]:
         elif parameter.model:
             found += names(value)
     return found
+
+
+def _of_run(name: str, by_name: Callable[[str], Any]) -> Opened | None:
+    """As `_opened`, for the questions of a finished run; None for another name."""
+    if not name.startswith(RUN):
+        return None
+    run = run_of(name.removeprefix(RUN))
+    asked = run.asked()
+    if not asked:
+        raise BadInput(f"The finished run “{run.title}” has no question whose text is known; bring its questions to “{run.source_name}”.")
+    digest = open_corpus(run.source_name).digest if run.source.documents else by_name(run.source_name).digest
+    return (name, asked), run.source, digest
 
 
 def _of_corpus(name: str) -> Opened | None:

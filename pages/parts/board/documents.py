@@ -18,6 +18,7 @@ from core.errors import StoreError
 from core.graph.algorithms.layout import Place
 from core.graph.edits import unmatched
 from core.graph.texts import hit_titles, n_chunks
+from core.operators.retrieve.external import NAMED, UNPLACED
 from core.results import graph_dict
 from core.types import State
 from pages.parts.board.paths import Paths, WordsOnPaths
@@ -140,14 +141,19 @@ class DocumentView:
 
 
 def _graph_line(comparison: Comparison, lane: Lane) -> str:
-    """On which graph a lane stands, and how large it is; of a saved comparison without the number of chunks, as it has some of them."""
+    """On which graph a lane stands, and how large it is; of a saved comparison without the number of chunks, as it has some of them. Of
+    documents that a program or a file of the user's named, how many there are and how many are not in the corpus."""
     counts, part = graph_dict(lane.graph, lane), hasattr(lane.graph, "whole")
     if not counts["build"]:
-        return ""
+        return next((_named(step.sizes[NAMED], step.sizes[UNPLACED]) for step in lane.state.trace if NAMED in step.sizes), "")
     size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
     size += [] if part else [many(n_chunks(lane.graph), "chunk")]
     size += _merged(comparison, lane) if not part else []
     return ": ".join(filter(None, (build_title(comparison, lane), ", ".join(size))))
+
+
+def _named(given: int, unplaced: int) -> str:
+    return f"{many(given, 'document')} named{f', {unplaced:,} not in the corpus' if unplaced else ''}"
 
 
 def _merged(comparison: Comparison, lane: Lane) -> list[str]:

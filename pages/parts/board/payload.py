@@ -27,6 +27,8 @@ from pages.parts.board.paths import counts, seen
 from pages.parts.board.triples import TripleView
 from pages.parts.board.verdict import repair_data, repair_offered
 
+OWN_ANSWER = "Its own answer"  # what the answer of a program or a file of the user's is headed
+
 
 class Board:
     """Makes the payload of one comparison; keeps the picture while the retrieved lanes stay the same."""
@@ -88,7 +90,7 @@ class Board:
             "answer": lane.answer or state.answer,
             "answer_fault": answer_fault(state),
             "thought": thought(state),
-            "model": answerer(self._comparison, lane),
+            "model": OWN_ANSWER if state.own_answer else answerer(self._comparison, lane),
             "repair": repair_offered(self._comparison, lane),
             "found": counts(seen(self._comparison, lane)),
             "cost": cost(state.trace),

@@ -32,7 +32,8 @@ NEW_VIEWS = {"change": "A method", "step": "A line of your own"}  # of a lane th
 
 def fitting(known: Mapping[str, Instance]) -> dict[str, Instance]:
     """The instances that can be run on what is chosen: lines on documents for a corpus, and those that need no graph for both."""
-    return {key: one for key, one in known.items() if one.documents == source().documents or _graphless(one)}
+    on = source()
+    return {key: one for key, one in known.items() if (one.documents == on.documents or _graphless(one)) and one.only_on in ("", on.name)}
 
 
 def _graphless(one: Instance) -> bool:

@@ -13,6 +13,7 @@ from core.evaluation.runs.starting import evaluate
 from core.instances.catalogue import Instance
 from core.sources import Source
 from pages.parts.evaluate.asked import asked, no_questions, usual_sets
+from pages.parts.evaluate.bringing import bring_run, questions_of_runs
 from pages.parts.evaluate.writing import write_questions
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.session import engine, instances, store
@@ -25,14 +26,16 @@ SUPPORT = {BY_ENCODER: "by the encoder", BY_MODEL: "by a language model"}
 def new_run() -> None:
     """Draw the form; where what is chosen has no questions, the way to give it some."""
     on = asked()
-    if not on.sets:
+    titles = {**on.sets, **questions_of_runs(on)}
+    if not titles:
         no_questions(on)
+        bring_run(on)
         if on.documents:
             write_questions(on)
         return
-    known = {key: one for key, one in instances().items() if one.documents == on.documents}
+    known = {key: one for key, one in instances().items() if one.documents == on.documents and one.only_on in ("", on.name)}
     with st.container(border=True, key="evaluate-box"):
-        sets, lines = _sets(on), _methods(on, known)
+        sets, lines = _sets(on, titles), _methods(on, known)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             size = st.number_input("Questions of each set", 1, 100_000, 50, width=190, key="evaluate_size", persist_state="session")
             seed = st.number_input(
@@ -48,12 +51,13 @@ def new_run() -> None:
         settings = _settings(on)
         if st.button("Start", key="evaluate-go", type="primary", icon=":material/play_arrow:"):
             begin([known[key] for key in lines], sets, int(size), int(seed), **settings)
+    bring_run(on)
     if on.documents:
         write_questions(on)
 
 
-def _sets(on: Source) -> list[str]:
-    known, chosen = on.sets, Session.evaluate_chosen[f"{on.kind}-{on.name}"]
+def _sets(on: Source, known: dict[str, str]) -> list[str]:
+    chosen = Session.evaluate_chosen[f"{on.kind}-{on.name}"]
     begun = [name for name in Session.evaluate_sets.take() if name in known]
     if begun:
         chosen.value = begun
@@ -70,14 +74,19 @@ def _sets(on: Source) -> list[str]:
 
 
 def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
-    labels = {key: text for key, text in options(known).items() if not is_heading(key)}
+    labels, chosen = {key: text for key, text in options(known).items() if not is_heading(key)}, Session.evaluate_methods[on.kind]
+    usual = [key for key in defaults(on).methods if key in labels]
+    begun = [key for key in Session.evaluate_brought.take() if key in labels]
+    here = [key for key in chosen.value if key in labels]  # a run may have been removed
+    if begun or len(here) < len(chosen.value):
+        chosen.value = list(dict.fromkeys([*(here or usual), *begun]))
     return st.multiselect(
         "Methods",
         list(labels),
-        [key for key in defaults(on).methods if key in labels],
+        None if chosen.value else usual,
         format_func=labels.__getitem__,
         help="The first is what the others are tested against.",
-        key=f"evaluate_methods_{on.kind}",
+        key=chosen.name,
         persist_state="session",
     )
 

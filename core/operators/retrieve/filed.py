@@ -1,0 +1,119 @@
+"""What a finished run from a file has for the question: its documents, its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from core.environment import Environment
+from core.errors import BadInput, BadParameter, shorten
+from core.operators.base import Context, Operator, Recorder
+from core.operators.retrieve.external import on_texts, with_documents
+from core.parameters import param
+from core.retrievers.reply import DocumentsReply
+from core.retrievers.runs.parts import RunRow
+from core.retrievers.runs.saved import FileRun, run_of, runs
+from core.types import State
+
+RUN_HELP = "The name of a finished run that was brought from a file (Evaluate, or evaluate --run)."
+
+
+def _names() -> tuple[str, ...]:
+    return tuple(runs())
+
+
+@dataclass(frozen=True, repr=False)
+class FileDocuments(Operator):
+    """The passages that a finished run has for the question, found in the corpus, and its answer where it has one.
+
+    Documents are found as those of `OwnDocuments`; those that are not in the corpus are counted in a note. Nothing is computed, so the
+    seconds are those of looking up. A question that the run does not have is an error, so that it counts as one.
+
+    >>> from core.retrievers.runs.saved import bring
+    >>> from core.io.home import home
+    >>> from core.sources import CorpusSource
+    >>> _ = (home() / "mine.jsonl").write_text('{"question": "Who was lame?", "contexts": ["The turkey"], "answer": "Tim"}')
+    >>> name = bring(home() / "mine.jsonl", CorpusSource("story")).name
+    >>> state = retrieve(f"FileDocuments(run='{name}')", graph=story, question="Who was lame?")
+    >>> story.columns.chunks.texts("id", state.chunks.items), state.answer
+    (['turkey'], 'Tim')
+    """
+
+    stage = "retrieve"
+    title = "documents of a finished run"
+    plain = "takes what the finished run “{run}” found"
+    writes = ("chunks",)
+    on_documents = True
+
+    run: str = param("", "Finished run", RUN_HELP, known=_names)
+    keep: int = param(100, "Documents", "How many stay, the best first.", low=1, high=1000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        known = run_of(self.run)
+        if not on_texts(ctx.graph):
+            raise BadInput(f"The finished run “{known.title}” has documents, and “{ctx.graph.name}” is a graph of triples; ask its corpus.")
+        row = _row(known, state, ctx)
+        ctx.progress("Finding the documents in the corpus", None)
+        return with_documents(state, ctx.graph, DocumentsReply(row.documents, row.answer, row.prompt), self.keep, recorder)
+
+    def stamp(self, graph: Any, environment: Environment) -> str:
+        return _stamp(self.run)
+
+    def words(self) -> str:
+        return f"finished run “{self.run}”" if self.run else self.title
+
+
+@dataclass(frozen=True, repr=False)
+class FileAnswer(Operator):
+    """The answer that a finished run has for the question, of a run that has answers alone. Nothing is computed.
+
+    >>> from core.retrievers.runs.saved import bring
+    >>> from core.io.home import home
+    >>> from core.sources import GraphSource
+    >>> _ = (home() / "mine.jsonl").write_text('{"question": "Who directed One?", "prediction": "Ann"}')
+    >>> name = bring(home() / "mine.jsonl", GraphSource("toy")).name
+    >>> retrieve(f"FileAnswer(run='{name}')", "A", question="Who directed One?").answer
+    'Ann'
+    """
+
+    stage = "generate"
+    title = "answer of a finished run"
+    plain = "answers as the finished run “{run}” did"
+    writes = ("answer",)
+    role: ClassVar[None] = None  # no language model is asked
+
+    run: str = param("", "Finished run", RUN_HELP, known=_names)
+
+    @property
+    def on_documents(self) -> bool:  # type: ignore[override]
+        known = runs().get(self.run)
+        return known is not None and known.source.documents
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        row = _row(run_of(self.run), state, ctx)
+        if row.answer is None:
+            recorder.notes.append("The run has no answer to this question.")
+        return state.replace(answer=row.answer, own_answer=row.answer is not None)
+
+    def stamp(self, graph: Any, environment: Environment) -> str:
+        return _stamp(self.run)
+
+    def words(self) -> str:
+        return f"answers of the finished run “{self.run}”" if self.run else self.title
+
+
+def _row(known: FileRun, state: State, ctx: Context) -> RunRow:
+    """The run's row of the question. Raises BadInput where it is a run on another source, or has no such question."""
+    if known.source.documents and known.source_name != ctx.graph.name:
+        raise BadInput(f"The finished run “{known.title}” is on “{known.source_name}”, and this is “{ctx.graph.name}”.")
+    row = known.row(state.question)
+    if row is None:
+        raise BadInput(f"The finished run “{known.title}” does not have the question “{shorten(state.question.text, 60)}”.")
+    return row
+
+
+def _stamp(name: str) -> str:
+    try:
+        return run_of(name).digest
+    except BadParameter:  # said when it runs
+        return ""

@@ -1,0 +1,273 @@
+"""The formats of finished runs: one table, which the command, the page and the documentation read."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput, nearest, shorten
+from core.io.files import lines, opened
+from core.io.json_rows import beginning, numbered_rows
+from core.retrievers.runs.parts import RunRow, documents_in, listed, text_in, texts_in
+from core.retrievers.runs.traces import is_langfuse, is_openinference, read_langfuse, read_openinference
+from core.retrievers.runs.trec import MAX_BYTES, is_qrels, is_run, read_run
+
+AUTO, TREC, PREDICTIONS = "auto", "trec", "hotpotqa"
+HELD = ("data", "rows", "results", "samples", "predictions", "responses", "traces")  # keys that hold the rows
+LOOKED_AT = 20  # rows by which a format is known
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Under which keys rows have what a run needs; of several the first that is there."""
+
+    question: tuple[str, ...] = ()
+    id: tuple[str, ...] = ("id", "qid", "question_id", "query_id", "_id")
+    documents: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()  # of the documents, beside them
+    scores: tuple[str, ...] = ()
+    answer: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    prompt: tuple[str, ...] = ()
+
+    def read(self, row: Row) -> RunRow:
+        """The row of a run that an object holds."""
+        first = lambda keys: next((row[key] for key in keys if row.get(key) is not None), None)
+        documents = first(self.documents)
+        documents, ids = (documents, first(self.ids)) if documents is not None else (first(self.ids), None)
+        answer, prompt = first(self.answer), first(self.prompt)
+        return RunRow(
+            text_in(first(self.id)).strip(),
+            text_in(first(self.question)).strip(),
+            documents_in(documents, ids, first(self.scores)),
+            None if answer is None else "\n".join(map(text_in, answer)) if isinstance(answer, list) else text_in(answer),
+            texts_in(first(self.references)),
+            None if prompt is None else text_in(prompt),
+        )
+
+
+@dataclass(frozen=True)
+class RunFormat:
+    """A format of finished runs made of objects. `fits` says whether an object is of it, `read` gives the rows that objects hold."""
+
+    title: str
+    written_by: str
+    taken: str
+    left: str
+    fits: Callable[[Row], bool]
+    read: Callable[[Iterable[Row]], Iterator[RunRow]]
+
+
+def _by_keys(keys: Keys) -> Callable[[Iterable[Row]], Iterator[RunRow]]:
+    return lambda rows: map(keys.read, rows)
+
+
+def _has(*wanted: str, any_of: Sequence[str] = ()) -> Callable[[Row], bool]:
+    return lambda row: all(key in row for key in wanted) and (not any_of or any(key in row for key in any_of))
+
+
+ANSWER_KEYS = ("answer", "prediction", "response", "generated_answer", "predicted_answer", "pred", "output", "generated", "model_answer")
+REFERENCE_KEYS = ("ground_truth", "ground_truths", "reference", "references", "gold_answers", "gold_answer", "reference_answer")
+CONTEXT_KEYS = ("contexts", "retrieved_contexts", "documents", "docs", "chunks", "passages", "ctxs", "retrieved", "context", "sources")
+CONTEXT_IDS = ("document_ids", "doc_ids", "chunk_ids", "context_ids", "retrieved_ids", "retrieved_doc_ids", "retrieved_context_ids")
+QUESTION_KEYS = ("question", "query", "user_input", "question_text", "input")
+ID_KEYS = Keys().id
+RAGAS = Keys(("user_input",), (*ID_KEYS,), ("retrieved_contexts",), ("retrieved_context_ids",), (), ("response",), ("reference",))
+HIPPORAG = Keys(("question",), ID_KEYS, ("docs",), ("doc_ids",), ("doc_scores",), ("answer",), ("gold_answers",))
+BENCH = Keys(("question",), ID_KEYS, ("context",), (), (), ("generated_answer",), ("ground_truth",))
+QED = Keys(("question_text",), ("question_id",), ("context", "contexts"), (), (), ("answer",))
+ROWS = Keys(QUESTION_KEYS, ID_KEYS, CONTEXT_KEYS, CONTEXT_IDS, ("scores", "doc_scores"), ANSWER_KEYS, REFERENCE_KEYS, ("prompt",))
+
+FORMATS: dict[str, RunFormat] = {
+    "openinference": RunFormat(
+        "Traces of OpenInference",
+        "Phoenix, OTLP/JSON of any OpenInference instrumentation",
+        "a row a trace: the root's input and output, the documents of the last retriever or re-ranker",
+        "tokens, costs, tools, embeddings",
+        is_openinference,
+        read_openinference,
+    ),
+    "langfuse": RunFormat(
+        "Traces of Langfuse",
+        "Langfuse's export of a trace, of traces or of observations",
+        "a row a trace: input, output, the documents of the last retriever",
+        "scores, costs, sessions, comments",
+        is_langfuse,
+        read_langfuse,
+    ),
+    "ragas": RunFormat(
+        "RAGAS rows",
+        "RAGAS 0.2 and later",
+        "user_input, retrieved_contexts and their ids, response; reference as the known answer",
+        "turns of conversations, rubrics, reference_contexts",
+        _has("user_input"),
+        _by_keys(RAGAS),
+    ),
+    "hipporag": RunFormat(
+        "Results of HippoRAG",
+        "HippoRAG 2, its QuerySolution",
+        "question, docs with doc_scores, answer; gold_answers as known answers",
+        "gold_docs",
+        _has("question", "docs", any_of=("doc_scores", "gold_docs")),
+        _by_keys(HIPPORAG),
+    ),
+    "graphrag-bench": RunFormat(
+        "Results of GraphRAG-Bench",
+        "GraphRAG-Bench's examples",
+        "id, question, context, generated_answer; ground_truth as the known answer",
+        "evidence, question_type",
+        _has("question", "generated_answer", any_of=("context", "evidence", "question_type")),
+        _by_keys(BENCH),
+    ),
+    "benchmark-qed": RunFormat(
+        "Answers of BenchmarkQED",
+        "BenchmarkQED, AutoE",
+        "question_id, question_text, answer",
+        "other keys",
+        _has("question_text", "answer"),
+        _by_keys(QED),
+    ),
+    "rows": RunFormat(
+        "Rows with a question or its id, and contexts, an answer, or both",
+        "RAGAS 0.1, FlashRAG, DPR and programs of one's own",
+        "question or id, contexts (or ids of documents), scores, answer, prompt; ground_truth as the known answer",
+        "other keys",
+        lambda row: (
+            any(key in row for key in (*QUESTION_KEYS, *ID_KEYS)) and any(key in row for key in (*CONTEXT_KEYS, *CONTEXT_IDS, *ANSWER_KEYS))
+        ),
+        _by_keys(ROWS),
+    ),
+    PREDICTIONS: RunFormat(
+        "Predictions as HotpotQA's and SQuAD's scorers read them",
+        "HotpotQA, 2WikiMultihopQA and MuSiQue baselines, SQuAD",
+        "answers by the questions' ids; the titles under “sp” as documents",
+        "sentence numbers, evidences",
+        lambda row: bool(_predictions(row)),
+        lambda rows: (one for row in rows for one in _predicted(row)),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class ReadRun:
+    """The rows of a finished run, each of another question, the name of its format, and sentences on what was left out."""
+
+    format: str
+    rows: tuple[RunRow, ...]
+    notes: tuple[str, ...] = ()
+
+
+def title_of(format: str) -> str:
+    """What a format is called."""
+    return "TREC run" if format == TREC else FORMATS[format].title if format in FORMATS else format
+
+
+def read_run_file(path: str | Path, format: str = AUTO) -> ReadRun:
+    """The run in a file, plain or packed: TREC's six columns, JSON (an array, lines, or an object that holds rows), CSV with a header, or
+    Parquet. Raises BadInput for a format that is not known, and naming the file for what holds no run."""
+    path = Path(path)
+    if format not in (AUTO, TREC, *FORMATS):
+        raise BadInput(f"There is no format “{shorten(format, 40)}” of finished runs.{nearest(format, (TREC, *FORMATS))}")
+    first = beginning(path, 1, MAX_BYTES)
+    columns = bool({".parquet", ".arrow", ".feather"} & {suffix.lower() for suffix in path.suffixes[-1:]})
+    if not columns and first not in ("{", "["):
+        line = next((text for _, text in islice(lines(path, most=MAX_BYTES), LOOKED_AT) if text.strip()), "")
+        if format == TREC or (format == AUTO and is_run(line)):
+            return _whole(path.name, TREC, read_run(lines(path, most=MAX_BYTES), path.name))
+        if format == AUTO and is_qrels(line):
+            raise BadInput(f"{path.name} holds judgements of relevance rather than a run; give it as the qrels of a run.")
+        rows = _table(path, line)
+    else:
+        rows = _columns(path) if columns else (row for _, _, row in numbered_rows(path, None, MAX_BYTES, HELD, single=True))
+    looked = list(islice(rows, LOOKED_AT))
+    chosen = format if format != AUTO else _format(path.name, looked, first == "{" and len(looked) == 1)
+    return _whole(path.name, chosen, FORMATS[chosen].read(chain(looked, rows)))
+
+
+def _format(name: str, looked: Sequence[Row], single: bool) -> str:
+    """The format of the first of some rows; where they are a `single` object of a file, that may be one that holds answers by id."""
+    for key, one in FORMATS.items():
+        if looked and one.fits(looked[0]) and (single or key != PREDICTIONS):
+            return key
+    keys = ", ".join(f"“{shorten(str(key), 30)}”" for key in list(looked[0] if looked else ())[:8])
+    raise BadInput(
+        f"{name} is no finished run that is known here{f': its rows have {keys}' if keys else ''}. A row needs a question or its id, and "
+        "contexts or an answer (docs/formats.md)."
+    )
+
+
+def _whole(name: str, format: str, rows: Iterable[RunRow]) -> ReadRun:
+    """The rows of which each is of a question of its own; how many were left out and why is noted."""
+    found: dict[tuple[str, str], RunRow] = {}
+    nameless = empty = again = 0
+    for row in rows:
+        key = (row.id, " ".join(row.question.split()).casefold())
+        nameless += not any(key)
+        empty += any(key) and not row.documents and row.answer is None
+        again += any(key) and key in found
+        if any(key) and (row.documents or row.answer is not None):
+            found.setdefault(key, row)
+    if not found:
+        raise BadInput(f"{name} holds no row with a question or its id, and with documents or an answer.")
+    rows_of = lambda count: f"{count:,} row{'s' * (count != 1)}"
+    notes = [
+        f"Left out, as they have no question and no id of one: {rows_of(nameless)}." if nameless else "",
+        f"Left out, as they have no documents and no answer: {rows_of(empty)}." if empty else "",
+        f"Left out, as an earlier row has their question: {rows_of(again)}." if again else "",
+    ]
+    return ReadRun(format, tuple(found.values()), tuple(filter(None, notes)))
+
+
+def _table(path: Path, header: str) -> Iterator[Row]:
+    """The rows of a delimited file with a header as objects."""
+    mark = "\t" if "\t" in header else ";" if header.count(";") > header.count(",") else ","
+    with opened(path, most=MAX_BYTES) as source, io.TextIOWrapper(io.BytesIO(source.read()), "utf-8-sig", "replace", newline="") as text:
+        try:
+            yield from ({key: value for key, value in row.items() if key and value} for row in csv.DictReader(text, delimiter=mark))
+        except csv.Error as error:
+            raise BadInput(f"{path.name} cannot be read as a table: {error}.") from None
+
+
+def _columns(path: Path) -> Iterator[Row]:
+    """The rows of a Parquet or Arrow file as objects."""
+    import pyarrow as pa
+    import pyarrow.feather as feather
+    import pyarrow.parquet as parquet
+
+    try:
+        table = parquet.read_table(path) if path.suffix.lower() == ".parquet" else feather.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise BadInput(f"{path.name} cannot be read: {shorten(str(error), 200)}.") from None
+    for batch in table.to_batches(1000):
+        yield from batch.to_pylist()
+
+
+def _predictions(row: Row) -> Mapping[str, Any]:
+    """The answers by question id of a file of predictions; none where it is no such file."""
+    answers = row.get("answer") if isinstance(row.get("answer"), Mapping) else row
+    return answers if answers and all(isinstance(key, str) and isinstance(one, str) for key, one in answers.items()) else {}
+
+
+def _predicted(row: Row) -> Iterator[RunRow]:
+    given = row.get("sp")
+    supporting = given if isinstance(given, Mapping) else {}
+    for id, answer in _predictions(row).items():
+        titles = dict.fromkeys(text_in(one[0]) for one in listed(supporting.get(id)) if isinstance(one, list) and one)
+        yield RunRow(id, "", documents_in([{"title": title} for title in titles if title]), text_in(answer))
+
+
+def format_page() -> str:
+    """The formats as a table in Markdown, as docs/formats.md has it."""
+    rows = [
+        "| format | written by | what is taken | what is not |",
+        "|---|---|---|---|",
+        "| `trec`: TREC run | trec_eval, ir_measures, Anserini, PyTerrier | documents by score, ties by id as trec_eval | ranks, tags |",
+        *(f"| `{key}`: {one.title} | {one.written_by} | {one.taken} | {one.left} |" for key, one in FORMATS.items()),
+    ]
+    return "\n".join(rows)

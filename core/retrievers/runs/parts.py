@@ -1,0 +1,155 @@
+"""What a row of a finished run holds, and how documents, texts and answers are read from JSON however a tool writes them."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.corpus.document import sound
+from core.retrievers.reply import LONGEST_TEXT, GivenDocument
+
+MOST_DOCUMENTS = 1000  # of a row
+IDS = ("id", "doc_id", "docid", "document_id", "chunk_id", "passage_id", "_id", "pid", "node_id")
+TITLES = ("title", "document_title", "doc_title")
+TEXTS = ("text", "content", "page_content", "pageContent", "contents", "passage", "chunk", "body", "snippet")
+SCORES = ("score", "relevance", "relevance_score", "similarity")
+QUESTIONS = ("question", "query", "input", "user_input", "message", "prompt", "text")
+ANSWERS = ("answer", "output", "response", "result", "content", "text", "generated_answer")
+
+
+class NoRow(ValueError):
+    """A row that cannot be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One question of a finished run: its id or its text, or both; the documents best first; the answer and the prompt (None where the
+    file has none), the known answers that the file brings along, and the ids of the documents that are judged relevant."""
+
+    id: str = ""
+    question: str = ""
+    documents: tuple[GivenDocument, ...] = ()
+    answer: str | None = None
+    references: tuple[str, ...] = ()
+    prompt: str | None = None
+    gold: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the run has anything for the question, so that it is more than judged."""
+        return bool(self.documents) or self.answer is not None
+
+
+def text_in(value: Any, keys: Sequence[str] = ()) -> str:
+    """A value as text: a text or a number as it is, of an object, or of JSON in a text, what is under the first of the keys that is there;
+    empty where there is none.
+
+    >>> from core.retrievers.runs.parts import QUESTIONS, text_in
+    >>> text_in("who"), text_in({"query": "who"}, QUESTIONS), text_in('{"question": "who"}', QUESTIONS), text_in(7), text_in(None)
+    ('who', 'who', 'who', '7', '')
+    """
+    if isinstance(value, str) and keys and value.lstrip().startswith(("{", "[")):
+        value = parsed(value)
+    if isinstance(value, str):
+        return sound(value[:LONGEST_TEXT])
+    if isinstance(value, bool) or value is None:
+        return ""
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, Mapping):
+        return next((found for key in keys if (found := text_in(value.get(key), keys))), "")
+    if isinstance(value, list) and keys:  # messages: the last one that says something
+        return next((found for one in reversed(value) if (found := text_in(one, ("content", *keys)))), "")
+    return ""
+
+
+def parsed(text: str) -> Any:
+    """What a text holds as JSON, or as a list that Python wrote, as tables saved as CSV hold lists; the text where it is neither."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(text) if len(text) < LONGEST_TEXT else text
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(found, list | dict):
+            return found
+    return text
+
+
+def listed(value: Any) -> list[Any]:
+    """A list, a list written as text, or one value as a list; empty for nothing."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = parsed(value)
+    if value is None or value == "":
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def documents_in(value: Any, ids: Any = None, scores: Any = None) -> tuple[GivenDocument, ...]:
+    """The documents of a list, in its order: texts, objects, or pairs of a title and a text; `ids` and `scores` are lists beside it.
+
+    >>> from core.retrievers.runs.parts import documents_in
+    >>> documents_in(["a", {"page_content": "b", "metadata": {"id": "2"}}, ["T", ["x ", "y"]]])  # doctest: +ELLIPSIS
+    (GivenDocument(id='', title='', text='', score=None, named='a'), GivenDocument(id='2', ..., text='b', ...), ...)
+    """
+    found, ids, scores = list[GivenDocument](), listed(ids), listed(scores)
+    for place, one in enumerate(listed(value)[:MOST_DOCUMENTS]):
+        id = text_in(ids[place]) if place < len(ids) else ""
+        score = number(scores[place]) if place < len(scores) else None
+        document = _document(one, id, score)
+        if document is not None:
+            found.append(document)
+    return tuple(found)
+
+
+def _document(one: Any, id: str, score: float | None) -> GivenDocument | None:
+    if isinstance(one, Mapping):
+        one = one["document"] if isinstance(one.get("document"), Mapping) else one
+        metadata = one.get("metadata")
+        metadata = parsed(metadata) if isinstance(metadata, str) else metadata
+        within = [one, metadata if isinstance(metadata, Mapping) else {}]
+        first = lambda keys: next((text for of in within for key in keys if (text := text_in(of.get(key)).strip())), "")
+        ranks = [score, *(number(of.get(key)) for of in within for key in SCORES)]
+        document = GivenDocument(id or first(IDS), first(TITLES), first(TEXTS), next((rank for rank in ranks if rank is not None), None))
+    elif isinstance(one, list) and len(one) >= 2 and isinstance(one[0], str):
+        body = "".join(map(str, one[1])) if isinstance(one[1], list) else text_in(one[1])
+        document = GivenDocument(id, one[0].strip(), sound(body).strip(), score)
+    else:
+        text = text_in(one).strip()
+        document = GivenDocument(id, text=text, score=score) if id else GivenDocument(named=text, score=score)
+    return document if document.label else None
+
+
+def number(value: Any) -> float | None:
+    """A finite number; None for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if abs(found) < 1e300 else None
+
+
+def texts_in(value: Any) -> tuple[str, ...]:
+    """The texts of a list, or one text, each once; those of objects under their usual keys."""
+    return tuple(dict.fromkeys(text for one in listed(value) if (text := text_in(one, ANSWERS).strip())))
+
+
+def flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of nested objects by their keys with dots between them; lists by their places.
+
+    >>> from core.retrievers.runs.parts import flat
+    >>> dict(flat({"a": {"b": 1}, "c": [{"d": 2}]}))
+    {'a.b': 1, 'c.0.d': 2}
+    """
+    if isinstance(value, Mapping) and value:
+        for key, one in value.items():
+            yield from flat(one, f"{before}.{key}" if before else str(key))
+    elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+        for place, one in enumerate(value):
+            yield from flat(one, f"{before}.{place}")
+    else:
+        yield before, value

@@ -1,0 +1,290 @@
+"""Finished runs brought from files: saved in the user's folder, each for one source, and looked up by question."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from core.corpus import open_corpus
+from core.corpus.quoted import squeezed
+from core.errors import BadInput, BadParameter, StoreError, nearest, shorten
+from core.io.home import home
+from core.io.plain import from_plain, to_plain
+from core.io.rows import RowFile, Schema
+from core.retrievers.runs.formats import AUTO, read_run_file
+from core.retrievers.runs.parts import RunRow
+from core.retrievers.runs.trec import read_qrels
+from core.sharing import check_may_change, forget_owner, made
+from core.sources import CorpusSource, GraphSource, Source
+from core.types import Question
+
+STATEMENTS = (
+    "CREATE TABLE runs (name TEXT PRIMARY KEY, about TEXT NOT NULL)",
+    """CREATE TABLE rows (
+  run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE, place INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, row BLOB NOT NULL,
+  PRIMARY KEY (run, place))""",
+    "CREATE INDEX rows_by_id ON rows (run, id)",
+    "CREATE INDEX rows_by_text ON rows (run, text)",
+)
+SCHEMA = Schema("the finished runs", STATEMENTS, application=0x486F7046, version=1)  # "HopF" in the file's header
+OWNED_AS = "finished run"
+LONGEST_NAME = 40
+NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class FileRun:
+    """A finished run: its name, what its file is called and holds, of which source, and how many questions it has, with documents, with
+    answers, and of the source's sets. `digest` is that of the file's bytes; `notes` are sentences on what was left out."""
+
+    name: str
+    title: str
+    file: str
+    format: str
+    digest: str
+    source_kind: str
+    source_name: str
+    questions: int
+    with_documents: int
+    with_answers: int
+    known: int  # questions that are in the source's question sets
+    notes: tuple[str, ...] = ()
+    judged: bool = False  # whether a file of qrels says which documents are relevant
+
+    @property
+    def source(self) -> Source:
+        """What its questions are asked of."""
+        return (CorpusSource if self.source_kind == CorpusSource.kind else GraphSource)(self.source_name)
+
+    def row(self, question: Question) -> RunRow | None:
+        """The row of a question: of its text, else of its id among the rows without a text; None where the run has none."""
+        found = _row(self.name, self.digest, question.id, _text(question.text))
+        return found if found is not None and found.holds else None
+
+    def asked(self) -> tuple[Question, ...]:
+        """The questions of the run, each as the source's question sets have it, others with the known answers of the file; those that are
+        known by an id alone are left out. Where the run is judged the gold passages are those of its qrels, and so are the questions."""
+        known = {_text(question.text): question for question in reversed(_known_questions(self.source))}
+        found: dict[str, Question] = {}
+        for place, row in enumerate(self.rows(), 1):
+            if not row.question or (self.judged and not row.gold):
+                continue
+            own = Question(row.question, row.id or f"{self.name}-{place}", answers=row.references)
+            question = known.get(_text(row.question), own)
+            question = replace(question, gold=row.gold) if self.judged else question
+            found.setdefault(question.id, question)
+        return tuple(found.values())
+
+    def rows(self) -> tuple[RunRow, ...]:
+        """Every row, in the order of the file."""
+        found = _file().query("SELECT row FROM rows WHERE run = ? ORDER BY place", (self.name,))
+        return tuple(_unpacked(data) for (data,) in found)
+
+    def words(self) -> str:
+        """What it holds, in a sentence: `40 questions, 40 with documents, 38 with answers. Of these 37 in the question sets of “x”.`"""
+        held = ", ".join([f"{self.questions:,} question{'s' * (self.questions != 1)}", *self._parts()])
+        here = "all" if self.known == self.questions else f"{self.known:,}"
+        return f"{held}. Of these {here} in the question sets of “{self.source_name}”."
+
+    def _parts(self) -> list[str]:
+        counts = ((self.with_documents, "documents"), (self.with_answers, "answers"))
+        return [f"{'none' if not count else f'{count:,}'} with {what}" for count, what in counts]
+
+
+def bring(path: str | Path, source: Source, format: str = AUTO, title: str = "", qrels: str | Path = "") -> FileRun:
+    """The run in a file, saved for a source with the judgements of a file of qrels; the saved one where it is of the same bytes. Questions
+    are known by their texts, or by the ids of the source's question sets. Raises BadInput, StoreError."""
+    path = Path(path)
+    digest = _digest(path, *([qrels] if qrels else []))
+    for one in runs().values():
+        if (one.digest, one.source_kind, one.source_name) == (digest, source.kind, source.name):
+            return one
+    found = read_run_file(path, format)
+    if not source.documents and not any(row.answer is not None for row in found.rows):
+        raise BadInput(f"{path.name} holds documents, and no answers; “{source.name}” is a graph of triples, so choose a corpus for it.")
+    rows, known = _matched(_judged(found.rows, read_qrels(qrels)) if qrels else found.rows, _known_questions(source))
+    held = [row for row in rows if row.holds]
+    name = _free_name(path.name)
+    made_of = FileRun(
+        name,
+        " ".join(title.split())[:200] or path.name,
+        path.name,
+        found.format,
+        digest,
+        source.kind,
+        source.name,
+        len(held),
+        sum(bool(row.documents) for row in held),
+        sum(row.answer is not None for row in held),
+        known,
+        (*found.notes, *_unknown(held, known, source), *(_unjudged(rows, source) if qrels else ())),
+        bool(qrels),
+    )
+    _save(made_of, rows)
+    return made_of
+
+
+def runs() -> dict[str, FileRun]:
+    """The saved runs by name, in the order in which they were brought. Raises StoreError for a damaged file."""
+    file = home() / "runs.sqlite"
+    try:
+        state = file.stat()
+    except OSError:
+        return {}
+    write_ahead = file.with_name(f"{file.name}-wal")
+    return dict(_runs(file, state.st_mtime_ns, state.st_size, write_ahead.stat().st_mtime_ns if write_ahead.exists() else 0))
+
+
+def run_of(name: str) -> FileRun:
+    """The saved run of that name. Raises BadParameter naming the nearest."""
+    known = runs()
+    if name in known:
+        return known[name]
+    if not known:
+        raise BadParameter(f"There is no finished run “{shorten(name, 40)}”: none was brought from a file.")
+    raise BadParameter(f"There is no finished run “{shorten(name, 40)}”.{nearest(name, known)}")
+
+
+def remove(name: str) -> None:
+    """Remove a saved run. Raises BadParameter where there is none of that name, NotAllowed where it is another person's."""
+    run_of(name)
+    check_may_change(OWNED_AS, name)
+    with _file().writing() as database:
+        database.execute("DELETE FROM rows WHERE run = ?", (name,))
+        database.execute("DELETE FROM runs WHERE name = ?", (name,))
+    forget_owner(OWNED_AS, name)
+
+
+def _file() -> RowFile:
+    return RowFile(home() / "runs.sqlite", SCHEMA)
+
+
+@lru_cache(maxsize=4)
+def _runs(file: Path, changed: int, size: int, ahead: int) -> dict[str, FileRun]:
+    found = RowFile(file, SCHEMA).query("SELECT name, about FROM runs ORDER BY rowid")
+    try:
+        return {name: from_plain(FileRun, json.loads(about)) for name, about in found}
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"The finished runs in {file} are damaged ({error}); move the file away to start anew.") from None
+
+
+def _save(run: FileRun, rows: Sequence[RunRow]) -> None:
+    with _file().writing() as database:
+        database.execute("INSERT INTO runs VALUES (?, ?)", (run.name, json.dumps(to_plain(run))))
+        packed = ((run.name, place, row.id, _text(row.question), _packed(row)) for place, row in enumerate(rows))
+        database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", packed)
+    made(OWNED_AS, run.name)
+
+
+@lru_cache(maxsize=512)
+def _row(name: str, digest: str, id: str, text: str) -> RunRow | None:
+    file = _file()
+    found = file.query("SELECT row FROM rows WHERE run = ? AND text = ? AND text != '' ORDER BY place LIMIT 1", (name, text))
+    if not found and id:
+        found = file.query("SELECT row FROM rows WHERE run = ? AND id = ? AND text = '' ORDER BY place LIMIT 1", (name, id))
+    return _unpacked(found[0][0]) if found else None
+
+
+def _digest(*files: str | Path) -> str:
+    """The sha256 of the bytes of a file, or of several together. Raises BadInput."""
+    found = hashlib.sha256()
+    for file in files:
+        try:
+            with Path(file).open("rb") as stream:
+                found.update(hashlib.file_digest(stream, "sha256").digest())
+        except OSError as error:
+            raise BadInput(f"{Path(file).name} cannot be read: {error.strerror or error}.") from None
+    return found.hexdigest()
+
+
+def _judged(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
+    """The rows with the documents that are judged relevant, and behind them the judged questions that the run does not have."""
+    found = [replace(row, gold=qrels.get(row.id, ())) for row in rows]
+    have = {row.id for row in found}
+    return [*found, *(RunRow(id, gold=gold) for id, gold in qrels.items() if id not in have)]
+
+
+def _unjudged(rows: Sequence[RunRow], source: Source) -> list[str]:
+    """Sentences on judged questions that the run lacks, on those that are not judged, and on relevant documents that are not there."""
+    lacking = sum(not row.holds for row in rows)
+    without = sum(row.holds and not row.gold for row in rows)
+    corpus = open_corpus(source.name) if source.documents else None
+    gold = {id for row in rows for id in row.gold}
+    strange = sum(id not in corpus for id in gold) if corpus is not None else 0
+    counted = lambda count: f"{count:,} question{'s' * (count != 1)}"
+    return [
+        sentence
+        for count, sentence in (
+            (lacking, f"Judged and not in the run, so that they count as failed: {counted(lacking)}."),
+            (without, f"In the run and without a relevant document in the qrels, so that they are left out: {counted(without)}."),
+            (strange, f"Judged relevant and not in “{source.name}”: {strange:,} of {len(gold):,} documents."),
+        )
+        if count
+    ]
+
+
+def _known_questions(source: Source) -> tuple[Question, ...]:
+    """The questions of all sets of a source; those of a set that cannot be read are left out, as choosing it says why."""
+    found: list[Question] = []
+    for name in source.sets:
+        try:
+            found += source.questions(name)
+        except (BadInput, StoreError):
+            continue
+    return tuple(found)
+
+
+def _matched(rows: Iterable[RunRow], asked: Iterable[Question]) -> tuple[list[RunRow], int]:
+    """The rows, those with an id alone with the text of the question of that id, and how many are of questions that are known."""
+    by_id: dict[str, Question] = {}
+    texts = set[str]()
+    for question in asked:
+        by_id.setdefault(question.id, question)
+        texts.add(_text(question.text))
+    found, known = [], 0
+    for row in rows:
+        if not row.question and row.id in by_id:
+            row = replace(row, question=by_id[row.id].text)
+        known += row.holds and bool(row.question) and _text(row.question) in texts
+        found.append(row)
+    return found, known
+
+
+def _unknown(rows: Sequence[RunRow], known: int, source: Source) -> list[str]:
+    others = len(rows) - known
+    nameless = sum(not row.question for row in rows)
+    sentences = []
+    if others:
+        sentences.append(f"In no question set of “{source.name}”: {others:,} of its {len(rows):,} questions.")
+    if nameless:
+        sentences.append(f"With an id alone, so that nobody can ask them here: {nameless:,}.")
+    return sentences
+
+
+def _free_name(file: str) -> str:
+    taken = runs()
+    stem = NOT_IN_NAMES.sub("-", file.split(".")[0]).strip("-.")[:LONGEST_NAME] or "run"
+    return next(name for count in range(1, len(taken) + 2) if (name := stem if count == 1 else f"{stem}-{count}") not in taken)
+
+
+def _text(text: str) -> str:
+    """A question's text as it is compared: brackets of entities, blanks and case aside."""
+    return squeezed(text.replace("[", "").replace("]", "")).casefold()
+
+
+def _packed(row: RunRow) -> bytes:
+    return zlib.compress(json.dumps(to_plain(row)).encode(), 6)
+
+
+def _unpacked(data: bytes) -> RunRow:
+    try:
+        plain: Mapping = json.loads(zlib.decompress(data))
+        return from_plain(RunRow, plain)
+    except (ValueError, KeyError, TypeError, zlib.error) as error:
+        raise StoreError(f"A row of the finished runs is damaged ({error}); bring the file again.") from None

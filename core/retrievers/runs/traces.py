@@ -1,0 +1,166 @@
+"""Runs in exports of traces: spans of OpenInference (Phoenix, OTLP), and traces or observations of Langfuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.retrievers.reply import GivenDocument
+from core.retrievers.runs.parts import ANSWERS, QUESTIONS, RunRow, documents_in, flat, parsed, text_in
+
+KIND = "openinference.span.kind"
+LISTS = ("retrieval.documents", "reranker.output_documents")
+RETRIEVING = ("RETRIEVER", "RERANKER")
+VALUES = ("stringValue", "intValue", "doubleValue", "boolValue")
+
+
+@dataclass
+class _Span:
+    """A span or an observation, whatever wrote it."""
+
+    trace: str
+    kind: str
+    root: bool
+    asked: str
+    said: str
+    documents: tuple[GivenDocument, ...] = ()
+    began: str = ""
+    answers: bool = False  # whether a language model replied in it
+
+
+@dataclass
+class _Trace:
+    spans: list[_Span] = field(default_factory=list)
+
+
+def is_openinference(row: Mapping[str, Any]) -> bool:
+    """Whether an object is a span, or holds spans, of OpenInference."""
+    if "resourceSpans" in row or "resource_spans" in row or "span_kind" in row:
+        return True
+    identified = any(key in row for key in ("context", "traceId", "trace_id", "context.trace_id"))
+    return identified and (isinstance(row.get("attributes"), Mapping | list) or any(key.startswith("attributes.") for key in row))
+
+
+def is_langfuse(row: Mapping[str, Any]) -> bool:
+    """Whether an object is a trace or an observation of Langfuse."""
+    if isinstance(row.get("trace"), Mapping) or isinstance(row.get("observations"), list):
+        return True
+    return "input" in row and "output" in row and ("traceId" in row or {"id", "timestamp"} <= row.keys())
+
+
+def read_openinference(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
+    """A row for each trace: the question that its root was asked, the documents of its last retrieval or re-ranking, the root's answer."""
+    return _by_trace(span for row in rows for span in _spans(row))
+
+
+def read_langfuse(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
+    """A row for each trace: its input, the documents of its last retriever, its output, else that of its last generation."""
+    return _by_trace(span for row in rows for span in _observations(row))
+
+
+def _by_trace(spans: Iterable[_Span]) -> Iterator[RunRow]:
+    traces: dict[str, _Trace] = {}
+    for span in spans:
+        traces.setdefault(span.trace, _Trace()).spans.append(span)
+    for trace in traces.values():
+        yield _row(trace.spans)
+
+
+def _row(spans: list[_Span]) -> RunRow:
+    ordered = sorted(spans, key=lambda span: span.began)
+    root = next((span for span in ordered if span.root and span.asked), None)
+    found = [span for span in ordered if span.documents]
+    ranked = [span for span in found if span.kind == "RERANKER"] or found
+    asked = root or next((span for span in ordered if span.asked), None)
+    said = (root.said if root is not None and root.kind not in RETRIEVING else "") or next(
+        (span.said for span in reversed(ordered) if span.answers and span.said), ""
+    )
+    documents = ranked[-1].documents if ranked else ()
+    return RunRow(question=asked.asked if asked else "", documents=documents, answer=said or None)
+
+
+def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
+    for resource in row.get("resourceSpans") or row.get("resource_spans") or ():
+        for scope in resource.get("scopeSpans") or resource.get("scope_spans") or ():
+            for span in scope.get("spans") or ():
+                yield _span(span)
+    if "resourceSpans" not in row and "resource_spans" not in row:
+        yield _span(row)
+
+
+def _span(row: Mapping[str, Any]) -> _Span:
+    given = row.get("context")
+    context: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    trace = text_in(row.get("traceId") or row.get("trace_id") or context.get("trace_id") or row.get("context.trace_id"))
+    parent = row.get("parentSpanId") or row.get("parent_span_id") or row.get("parent_id")
+    known = dict(flat(_attributes(row)))
+    kind = text_in(known.get(KIND) or row.get("span_kind")).upper()
+    began = text_in(row.get("startTimeUnixNano") or row.get("start_time") or row.get("startTime"))
+    return _Span(
+        trace or text_in(row.get("spanId")) or "one",
+        kind,
+        not parent,
+        text_in(known.get("input.value"), QUESTIONS),
+        text_in(known.get("output.value"), ANSWERS),
+        _retrieved(known),
+        began,
+        kind == "LLM",
+    )
+
+
+def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The attributes of a span: an object, OTLP's list of keys and values, or columns that begin with the word."""
+    attributes = row.get("attributes")
+    if isinstance(attributes, list):
+        pairs = [one for one in attributes if isinstance(one, Mapping) and isinstance(one.get("value"), Mapping)]
+        return {str(one.get("key")): next((one["value"][name] for name in VALUES if name in one["value"]), None) for one in pairs}
+    if isinstance(attributes, str):
+        attributes = parsed(attributes)
+    if isinstance(attributes, Mapping):
+        return attributes
+    return {key.removeprefix("attributes."): value for key, value in row.items() if key.startswith("attributes.")}
+
+
+def _retrieved(known: Mapping[str, Any]) -> tuple[GivenDocument, ...]:
+    """The documents of a retriever's or a re-ranker's span, by their places."""
+    for name in reversed(LISTS):
+        places: dict[int, dict[str, Any]] = {}
+        for key, value in known.items():
+            rest = key.removeprefix(f"{name}.")
+            place, _, part = rest.partition(".")
+            if rest != key and place.isdecimal():
+                places.setdefault(int(place), {})[part.removeprefix("document.")] = value
+        if places:
+            return documents_in([places[place] for place in sorted(places)])
+    return ()
+
+
+def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
+    trace = row["trace"] if isinstance(row.get("trace"), Mapping) else row
+    observations = row.get("observations")
+    if isinstance(observations, list):
+        id = text_in(trace.get("id")) or "one"
+        yield _Span(id, "TRACE", True, text_in(trace.get("input"), QUESTIONS), text_in(trace.get("output"), ANSWERS))
+        for one in observations:
+            if isinstance(one, Mapping):
+                yield _observation(one, id, False)
+        return
+    alone = "traceId" not in row
+    yield _observation(row, text_in(row.get("id") if alone else row.get("traceId")), alone or not row.get("parentObservationId"))
+
+
+def _observation(row: Mapping[str, Any], trace: str, root: bool) -> _Span:
+    kind, name = text_in(row.get("type")).upper(), text_in(row.get("name")).casefold()
+    output = row.get("output")
+    output = parsed(output) if isinstance(output, str) else output
+    retrieves = kind == "RETRIEVER" or (kind != "GENERATION" and any(word in name for word in ("retriev", "rerank", "search")))
+    if isinstance(output, Mapping):
+        lists = [value for key in ("documents", "docs", "results", "chunks", "contexts") if isinstance(value := output.get(key), list)]
+    else:
+        lists = [output] if isinstance(output, list) else []
+    documents = documents_in(lists[0]) if retrieves and lists else ()
+    kind = "RERANKER" if "rerank" in name else "RETRIEVER" if retrieves else kind
+    said = "" if documents else text_in(output, ANSWERS)
+    asked, began = text_in(row.get("input"), QUESTIONS), text_in(row.get("startTime"))
+    return _Span(trace, kind, root, asked, said, documents, began, kind == "GENERATION")
