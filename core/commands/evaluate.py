@@ -202,8 +202,8 @@ def _plan(options, engine):
     brought = bring_runs(options)
     sets = options.set or (f"{RUN}{brought[0].name}" if brought else "")
     specs = [*split(",".join(options.instances)), *(f"{RUN}{run.name}" for run in brought)]
-    if not sets or not specs:
-        raise BadInput("Name a question set (--set) and instances (--instances), or a finished run (--run).")
+    if not sets:
+        raise BadInput("Name a question set (--set), or a finished run of which the questions are asked (--run).")
     known = catalogue()
     found = [one_for(find(spec, known), source_of(sets), known) for spec in specs]
     chosen = {instance.id: instance for instance in found}
