@@ -14,6 +14,7 @@ from core.evaluation.metrics.formulas_texts import (
     parts_held,
     passage_precision,
     passage_recall,
+    summaries,
     supported_share,
 )
 from core.evaluation.metrics.metric import Metric
@@ -78,6 +79,16 @@ PASSAGES = (
         context_precision,
         known="gold",
         source="context precision, by known passages instead of a judging model",
+    ),
+    Metric(
+        "summaries",
+        "Summaries among what was found",
+        "Share of the nodes found in a tree that are summaries, not chunks.",
+        "Of all that the line found, whether the prompt has room for it or not. Neither more nor less is better. Left out on graphs that "
+        "are no tree of summaries.",
+        summaries,
+        better="neither",
+        source=f"{DEPTH}, Exp. 4",
     ),
 )
 """Of the passages that an answer rests on, and of what the prompt shows."""

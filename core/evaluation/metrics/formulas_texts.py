@@ -114,6 +114,18 @@ def option_right(outcome: Outcome, _: int | None = None) -> float | None:
     return None if outcome.answer is None or outcome.answer.option is None else float(outcome.answer.option)
 
 
+def summaries(outcome: Outcome, _: int | None = None) -> float | None:
+    """The share of summaries among the nodes that were found in a tree; None where none was.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome
+    >>> from core.evaluation.metrics.passages import Found
+    >>> metric("summaries")(Outcome(golds=1, tree=Found(nodes=4, summaries=1)))
+    0.25
+    """
+    return outcome.tree.summaries / outcome.tree.nodes if outcome.tree and outcome.tree.nodes else None
+
+
 def nearness(outcome: Outcome, _: int | None = None) -> float | None:
     """The mean over the answer's sentences of the cosine with the nearest sentence of the chunks shown.
 

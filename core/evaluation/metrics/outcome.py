@@ -12,7 +12,7 @@ from core.diagnosis.targets import answers_of
 from core.evaluation.metrics.answering import Answered, answered
 from core.evaluation.metrics.budgets import Budgets, budgets
 from core.evaluation.metrics.built import Built
-from core.evaluation.metrics.passages import Passages, passages, ranked_passages
+from core.evaluation.metrics.passages import Found, Passages, found_in_tree, passages, ranked_passages
 from core.evaluation.metrics.ranking import Ranked, ranked
 from core.evaluation.metrics.supported import Supported
 from core.evaluation.metrics.topology import Nearing, nearing
@@ -92,6 +92,7 @@ class Outcome:
     nearing: Nearing | None = None  # how near the search came to these passages in a graph of documents
     given: Given | None = None  # of documents that were named by a program or a file of the user's
     budgets: Budgets | None = None  # what would have been found with less to read
+    tree: Found | None = None  # what was found in a tree of summaries
 
     @property
     def without_context(self) -> bool:
@@ -178,6 +179,7 @@ def observe(
         nearing=nearing(graph, state),
         given=next((Given(step.sizes[NAMED], step.sizes[UNPLACED]) for step in state.trace if NAMED in step.sizes), None),
         budgets=budgets(graph, state),
+        tree=found_in_tree(graph, state),
     )
 
 

@@ -64,6 +64,28 @@ def ranked_passages(graph, state: State) -> Ranked | None:
     return replace(found, count=len(order[0]))
 
 
+@dataclass(frozen=True)
+class Found:
+    """How many nodes of a tree were found, and how many of them are summaries."""
+
+    nodes: int
+    summaries: int
+
+
+def found_in_tree(graph, state: State) -> Found | None:
+    """What was found in a tree of summaries; None on another graph, or where no nodes were sought.
+
+    >>> from core.evaluation.metrics.passages import found_in_tree
+    >>> found_in_tree(toy, retrieve("EgoNetwork()", "A")) is None
+    True
+    """
+    table = graph.columns.nodes
+    if state.nodes is None or table is None or not table.has("level"):
+        return None
+    levels = table.numbers("level")
+    return Found(len(state.nodes), sum(bool(levels[node]) for node in state.nodes.items)) if levels.any() else None
+
+
 def _seeks(graph, state: State) -> bool:
     """Whether chunks were sought: as such, or among the nodes of a tree or a passage graph, some of which are chunks."""
     table = graph.columns.nodes

@@ -17,6 +17,7 @@ from core.evaluation.metrics.topology import Nearing
 from core.sources import CorpusSource
 from core.types import Prompt, Question, Ranking, State
 from tests.core.operators.texts.kit import plain, story
+from tests.core.operators.texts.test_methods_kg import tree
 from tests.films import Bag, Parrot
 
 GOLD = ("carol", "turkey")
@@ -34,6 +35,15 @@ def state(answer="The turkey.", answers=("turkey",), rows=(1, 0, 3), shown=2, op
 def scores(told, *names, **more):
     outcome = Outcome.from_dict(observe(plain(), told, source=CorpusSource("story"), **more).to_dict())
     return [metric(name)(outcome) for name in names]
+
+
+def test_summaries_among_what_a_tree_gave():
+    # of a tree of eight passages and a summary, the summary and three passages were found; nothing is said of other graphs
+    nodes = Ranking("node", (8, 2, 6, 0))
+    found = observe(tree(), State(Question("?"), nodes=nodes))
+    assert metric("summaries")(Outcome.from_dict(found.to_dict())) == 0.25
+    assert metric("summaries")(observe(tree(), State(Question("?"), nodes=Ranking("node", ())))) is None
+    assert metric("summaries")(observe(plain(), state())) is None and metric("summaries").better == "neither"
 
 
 def test_what_became_of_the_passages():
