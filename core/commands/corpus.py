@@ -24,10 +24,20 @@ def add(commands) -> None:
     parts = corpus.add_subparsers(required=True, metavar="WHAT")
 
     into = parts.add_parser("add", help="make a corpus of documents, or bring more into one of your own; changed ones take their place")
-    into.add_argument("files", nargs="*", metavar="FILE", help="txt, md, html, pdf, docx, csv, jsonl; a folder or a zip of them")
+    into.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="txt, md, html, pdf, docx, xlsx, pptx, epub, eml, ipynb, csv, json, parquet; a folder or a zip of them",
+    )
     into.add_argument("--name", required=True, metavar="NAME", help="the corpus: small letters, digits and dashes")
     into.add_argument("--title", default="", help="what the choosers show (default: the name)")
-    into.add_argument("--columns", default="", metavar="TEXT=COLUMN,...", help="the columns of tables: text=Body,title=Subject,id=No")
+    into.add_argument(
+        "--columns",
+        default="",
+        metavar="TEXT=COLUMN,...",
+        help="the columns of tables: text=Body,title=Subject,id=No; text=data.body within others; text=2,header=no",
+    )
     into.add_argument("--format", default=FILES, help=f"{FILES}, or for one that is published: {', '.join(FORMATS)}")
     into.add_argument(
         "--encoding", default="", metavar="NAME", help="of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)"

@@ -10,27 +10,34 @@ from core.corpus.document import Document, Origin, sound
 from core.corpus.readers.encoding import known_encoding
 from core.corpus.readers.markdown import markdown
 from core.corpus.readers.options import Columns, Note, Options, Step
-from core.corpus.readers.packed import Within, bare, bytes_of, file_at, zipped
+from core.corpus.readers.packed import Within, bare, bytes_of, file_at, on_disk, zipped
 from core.corpus.readers.recoded import as_utf8
 from core.corpus.readers.separate import LIBRARIES, SeparateReader
-from core.corpus.readers.table import json_lines, table
+from core.corpus.readers.table import columnar, json_lines, table
 from core.corpus.readers.text import plain
 from core.errors import BadInput, shorten
 from core.io.files import Source
 from core.io.files import Tell as Share
+from core.io.row_files import COLUMNAR
 
-SUFFIXES = (".txt", ".md", ".html", ".pdf", ".docx", ".csv", ".tsv", ".jsonl", ".json")
+SUFFIXES = tuple(f".{kind}" for kind in "txt md html pdf docx xlsx pptx epub eml ipynb csv tsv jsonl json parquet".split())
 MOST_TEXT = 1 << 27  # bytes of a text that is one document
 WHOLE: Mapping[str, Callable[[str, bytes, Step, Note, Options], list[Document]]] = {
     **dict.fromkeys((".txt", ".text", ".rst", ".tex", ".log"), plain),
     **dict.fromkeys((".md", ".markdown"), markdown),
 }
-ROWS: Mapping[str, Callable[[Source, Columns, Share], list[Document]]] = {
+ROWS: Mapping[str, Callable[[Source, Columns, Share, Note], list[Document]]] = {
     **dict.fromkeys((".csv", ".tsv"), table),
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), json_lines),
 }
-KINDS = {*WHOLE, *ROWS, *LIBRARIES}
-OTHERS = {".doc": "docx", ".odt": "docx", ".rtf": "docx", ".epub": "html", ".xls": "csv", ".xlsx": "csv", ".ppt": "pdf", ".pptx": "pdf"}
+KINDS = {*WHOLE, *ROWS, *LIBRARIES, *COLUMNAR}
+OTHERS = {  # kinds of other programs, and what they save instead
+    **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "docx"),
+    **dict.fromkeys((".xls", ".ods", ".numbers"), "xlsx"),
+    **dict.fromkeys((".ppt", ".odp", ".key"), "pptx"),
+    ".mobi": "epub",
+    ".msg": "eml",
+}
 HIDDEN = (".", "__MACOSX", "~$", "Thumbs.db", "desktop.ini")
 NAMED = 5  # files or sentences that one sentence brings together
 Tell = Callable[[str, float | None], None]
@@ -102,9 +109,12 @@ def _documents(name: str, source: Source, options: Options, separate: SeparateRe
         for sentence in notes:
             note(sentence)
         return documents
+    if suffix in COLUMNAR:
+        with on_disk(source) as path:
+            return columnar(bare(name), path, options.columns, tell, note)
     if suffix in ROWS:
         rows = as_utf8(Within(name, source), lambda share: tell(None), note, options.encoding)
-        return ROWS[suffix](rows, options.columns, tell)
+        return ROWS[suffix](rows, options.columns, tell, note)
     return WHOLE[suffix](bare(name), bytes_of(source, MOST_TEXT), tell, note, options)
 
 

@@ -33,3 +33,8 @@ def listed(parts: list[str]) -> str:
 def counted(number: int, thing: str, several: str = "") -> str:
     """How many there are of a thing: `1 comment`, `2 comments`."""
     return f"{number:,} {thing if number == 1 else several or f'{thing}s'}"
+
+
+def are(number: int) -> str:
+    """The verb for so many things."""
+    return "is" if number == 1 else "are"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+import shutil
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from core.errors import BadInput, shorten
 from core.io.files import OnDisk, Source, opened, size_text
+from core.io.temporary import temporary_folder
 
 MAX_FILE_BYTES, MOST_TOGETHER, MOST_FILES = 1 << 29, 1 << 31, 200_000  # bytes of one file, of all of a zip unpacked, and files in a zip
 BAD_MEMBER = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
@@ -93,6 +97,22 @@ def file_at(path: Path) -> OnDisk:
     if not path.is_file():
         raise BadInput(f"{path} is no file.")
     return OnDisk(path)
+
+
+@contextmanager
+def on_disk(source: Source) -> Iterator[Path]:
+    """The path of a file, for what reads nothing else. One that lies elsewhere or is packed is unpacked while the block lasts. Raises
+    BadInput where it holds more than can be read."""
+    if isinstance(source, OnDisk) and bare(source.name) == source.name:
+        yield source.path
+        return
+    folder = temporary_folder()
+    try:
+        path = folder / PurePosixPath(bare(source.name)).name
+        path.write_bytes(bytes_of(source))
+        yield path
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def bare(name: str) -> str:

@@ -6,7 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from core.corpus.document import Document
+from core.corpus.readers.epub import epub
 from core.corpus.readers.html import html
+from core.corpus.readers.mail import mail
+from core.corpus.readers.notebook import notebook
+from core.corpus.readers.office import slides, workbook
 from core.corpus.readers.options import USUAL, Note, Options, Step
 from core.corpus.readers.packed import Held, bare, bytes_of
 from core.corpus.readers.pdf import pdf
@@ -22,6 +26,11 @@ LIBRARIES: Mapping[str, Callable[[str, bytes, Step, Note, Options], list[Documen
     **dict.fromkeys((".html", ".htm", ".xhtml"), html),
     ".pdf": pdf,
     ".docx": word,
+    ".xlsx": workbook,
+    ".pptx": slides,
+    ".epub": epub,
+    ".eml": mail,
+    ".ipynb": notebook,
 }
 
 

@@ -3,83 +3,123 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sized
-from itertools import chain, islice
-from pathlib import PurePosixPath
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path, PurePosixPath
 from sys import getsizeof
 from typing import Any
 
 from core.corpus.document import Document, sound
-from core.corpus.readers.options import Columns
+from core.corpus.readers.delimited import NO, YES, Delimited
+from core.corpus.readers.nested import names_in, only_list, values_at
+from core.corpus.readers.options import Columns, Note, counted, ignored
 from core.corpus.readers.packed import MAX_FILE_BYTES, bare
 from core.corpus.readers.recoded import as_utf8
 from core.corpus.readers.text import stem
 from core.errors import BadInput, nearest, shorten
-from core.io.files import LONGEST_LINE, Source, Tell, opened, size_text
+from core.io.files import Source, Tell, opened, size_text
+from core.io.json_pieces import Pieces
 from core.io.json_rows import numbered_rows
+from core.io.row_files import file_rows
 
 KNOWN = {
     "text": ("text", "content", "contents", "body", "passage", "document", "article", "context", "abstract", "message", "description"),
     "title": ("title", "name", "heading", "headline", "subject"),
     "id": ("id", "_id", "doc_id", "docid", "document_id", "key"),
 }
+WITHIN = {"text": KNOWN["text"], "title": ("title", "headline", "subject"), "id": ("$oid",)}  # of fields within others
+HEADER, HAS_HEADER = "header", {"yes": YES, "no": NO, "": ""}
 LISTS = ("data", "documents", "rows", "corpus")
-DELIMITERS = ",;\t|"
+KEY = "its key"  # the name of the field that holds the key of a row in an object of rows
 LOOKED_AT = 100  # JSON rows whose fields are offered as columns
 MOST_COLUMNS = 10_000
 MOST_MEMORY = 1 << 30  # bytes that the documents of one file may take
 EACH = 400  # bytes of a document beside its text
-Rows = Iterable[tuple[str, Mapping[str, Any]]]
+Row = tuple[str, Mapping[str, Any]]  # its number, or another name of its place, and what it holds
 
 
 def columns_of(text: str) -> dict[str, str]:
-    """Columns as a person names them: `text=Body,title=Subject,id=No`. Raises BadInput for what is none."""
+    """Columns as a person names them: `text=Body,title=Subject,id=No`, by number where there is no header: `text=2,header=no`. Raises
+    BadInput for what is none."""
     found = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         role, equals, name = (piece.strip() for piece in part.partition("="))
-        if not equals or not name or role not in KNOWN:
-            raise BadInput(f"Name columns as text=Body,title=Subject,id=No, not “{shorten(part)}”.{nearest(role, KNOWN)}")
+        if not equals or not name or role not in (*KNOWN, HEADER) or (role == HEADER and name not in HAS_HEADER):
+            known = "text=Body,title=Subject,id=No and header=no"
+            raise BadInput(f"Name columns as {known}, not “{shorten(part)}”.{nearest(role, [*KNOWN, HEADER])}")
         found[role] = name
     return found
 
 
-def table(source: Source, columns: Columns, tell: Tell | None = None) -> list[Document]:
-    """The rows of a CSV or TSV file in UTF-8 with a header, read as they go; `tell` hears the share read. Raises BadInput where it has no
-    column of texts, or none that holds any, and where the documents take more than `MOST_MEMORY`."""
-    name, rows = bare(source.name), _csv_rows(source, tell)
+def table(source: Source, columns: Columns, tell: Tell | None = None, note: Note = ignored) -> list[Document]:
+    """The rows of a CSV or TSV file in UTF-8, read as they go; `tell` receives the share read. Raises BadInput where it has no column of
+    texts, or none that holds any, and where the documents take more than `MOST_MEMORY`."""
     try:
-        header = rows.fieldnames or ()
-        _check_number(name, header)
-        return _documents(name, header, ((str(number), row) for number, row in enumerate(rows, 1)), columns)
+        read = Delimited(source, tell, HAS_HEADER[columns.get(HEADER, "")])
     except csv.Error as error:
-        raise BadInput(f"{name}, line {rows.line_num}: this table cannot be read ({error}).") from None
+        raise BadInput(f"{bare(source.name)}, line 1: this table cannot be read ({error}).") from None
+    names = list(read.names)
+    _check_number(read.name, names)
+    if read.has_header:
+        roles = Roles(read.name, names, columns, by_number=True)
+    else:
+        roles = Roles(read.name, names, _of_numbers(source, names) | dict(columns))
+        which = ", ".join(f"{role} {number}" for role in KNOWN if (number := roles.of.get(role)))
+        note(f"{read.name} has no header by its first row; of its {counted(len(names), 'column')} these are read: {which}.")
+    documents = documents_of(read.name, roles, read.rows(), note)
+    if read.longer:
+        has = "has" if read.longer == 1 else "have"
+        note(f"{read.name}: {counted(read.longer, 'row')} {has} more cells than there are columns; these cells are left out.")
+    return documents
 
 
-def json_lines(source: Source, columns: Columns, tell: Tell | None = None) -> list[Document]:
-    """The rows of a JSON file in UTF-8: one object a line, an array of objects, or an object that holds one; read as they go, once for the
-    names of their fields and once for what they hold. Raises BadInput as `table` does, and naming the line for what is not JSON."""
-    names: dict[str, None] = {}
+def _of_numbers(source: Source, names: list[str]) -> dict[str, str]:
+    """Which columns of a table without a header hold the text, which has most letters, and the id: a first one without blanks, whose values
+    differ."""
+    rows = [row for _, row in islice(Delimited(source, header=NO).rows(), LOOKED_AT)]
+    letters = {name: sum(len(row.get(name, "")) for row in rows) for name in names}
+    found = {"text": max(names, key=lambda name: letters[name])}
+    ids = [row.get(names[0], "").strip() for row in rows]
+    if found["text"] != names[0] and all(ids) and len(set(ids)) == len(ids) and not any(" " in id for id in ids):
+        found["id"] = names[0]
+    return found
+
+
+def json_lines(source: Source, columns: Columns, tell: Tell | None = None, note: Note = ignored) -> list[Document]:
+    """The rows of a JSON file in UTF-8: one object a line, an array of objects, or an object that holds one, or rows by their keys; read as
+    they go, once for the names of their fields and once for what they hold. Raises BadInput as `table` does, and naming the line for what
+    is not JSON."""
+    name, names = bare(source.name), dict[str, None]()
     half = lambda before: (lambda share: tell(before + share / 2)) if tell else None
-    for _, _, row in _json_rows(source, half(0)):
-        names.update(dict.fromkeys(row))
-        _check_number(bare(source.name), names)
-    rows = ((str(number), row) for number, _, row in _json_rows(source, half(0.5)))
-    return _documents(bare(source.name), names, rows, columns)
+    for _, row in _json_rows(source, half(0), note):
+        names.update(dict.fromkeys(names_in(row)))
+        _check_number(name, list(names))
+    return documents_of(name, Roles(name, list(names), columns), _json_rows(source, half(0.5)), note)
 
 
-def header(source: Source) -> list[str]:
+def columnar(name: str, path: Path, columns: Columns, tell: Tell | None = None, note: Note = ignored) -> list[Document]:
+    """The rows of a Parquet or Arrow file on the disk, as those of JSON. Raises BadInput as `json_lines` does, and for a damaged one."""
+    names: dict[str, None] = {}
+    for _, row in islice(file_rows(path, None, MAX_FILE_BYTES), LOOKED_AT):
+        names.update(dict.fromkeys(names_in(row)))
+        _check_number(name, list(names))
+    rows = ((str(number), row) for number, (_, row) in enumerate(file_rows(path, tell, MAX_FILE_BYTES), 1))
+    return documents_of(name, Roles(name, list(names), columns), rows, note)
+
+
+def header(source: Source, has_header: str = "") -> list[str]:
     """The columns of a table, or the fields of the first JSON rows, as they may be named. Raises BadInput for what is none.
 
     >>> from core.corpus.readers.packed import Held
     >>> from core.corpus.readers.table import header
-    >>> header(Held("mails.csv", b"Re,Message"))
-    ['Re', 'Message']
+    >>> header(Held("mails.csv", b"Re,Message")), header(Held("a.json", b'{"data": {"text": "x"}}'))
+    (['Re', 'Message'], ['data.text'])
     """
     source = as_utf8(source)
     if PurePosixPath(bare(source.name).lower()).suffix in (".csv", ".tsv"):
-        return [sound(key) for key in _csv_rows(source, None).fieldnames or () if key]
+        return [sound(key) for key in Delimited(source, header=has_header).names if key]
     first = islice(_json_rows(source, None), LOOKED_AT)
-    return list(dict.fromkeys(sound(key) for _, _, row in first for key in row if key))
+    return list(dict.fromkeys(sound(key) for _, row in first for key in names_in(row) if key and key != KEY))
 
 
 def guessed(names: Iterable[str]) -> dict[str, str]:
@@ -88,46 +128,71 @@ def guessed(names: Iterable[str]) -> dict[str, str]:
     return {role: next(plain[key] for key in known if key in plain) for role, known in KNOWN.items() if any(key in plain for key in known)}
 
 
-def _csv_rows(source: Source, tell: Tell | None) -> csv.DictReader:
-    csv.field_size_limit(LONGEST_LINE)
-    lines = _lines(source, tell)
-    first = next(lines, "")
-    delimiter = "\t" if bare(source.name).lower().endswith(".tsv") else max(DELIMITERS, key=first.count)
-    return csv.DictReader(chain([first], lines), delimiter=delimiter, skipinitialspace=True)
+def _within(names: Iterable[str]) -> dict[str, str]:
+    """Which field within others holds the text and the title by its last name, where one alone has the name."""
+    last: dict[str, list[str]] = {}
+    for name in names:
+        last.setdefault(name.rpartition(".")[2].strip().casefold(), []).append(name)
+    found = {role: next((last[key] for key in known if key in last), []) for role, known in WITHIN.items()}
+    return {role: those[0] for role, those in found.items() if len(those) == 1}
 
 
-def _lines(source: Source, tell: Tell | None) -> Iterator[str]:
-    """The lines of a table with their ends, from the first that is not blank."""
-    begun = False
-    with opened(source, tell, MAX_FILE_BYTES) as stream:
-        for data in stream.lines():
-            line = data.decode("utf-8" if stream.line > 1 else "utf-8-sig").replace("\r\n", "\n")
-            begun = begun or line != "\n"
-            if begun:
-                yield line
+def _json_rows(source: Source, tell: Tell | None, note: Note = ignored) -> Iterator[Row]:
+    """The rows of a JSON file. Those of an object by their keys have these as `KEY`; of a `.json` that is one object with one list of
+    objects somewhere within they are these."""
+    if PurePosixPath(bare(source.name).lower()).suffix == ".json" and _is_keyed(source):
+        note(f"{bare(source.name)} is one object; each of its keys is a row.")
+        with opened(source, tell, MAX_FILE_BYTES) as stream:
+            pieces = Pieces(stream)
+            for key in pieces.keys():
+                if isinstance(row := pieces.value(), dict):
+                    yield key, {KEY: key, **row}
+        return
+    rows = numbered_rows(source, tell, MAX_FILE_BYTES, LISTS, single=True)
+    first = list(islice(rows, 2))
+    alone = len(first) == 1 and PurePosixPath(bare(source.name).lower()).suffix == ".json" and "text" not in guessed(first[0][2])
+    where, inner = only_list(first[0][2]) if alone else ("", [])
+    if inner:
+        note(f"{bare(source.name)} is one object; its rows are those of the list “{where}”.")
+        yield from ((str(number), row) for number, row in enumerate(inner, 1))
+        return
+    yield from ((str(number), row) for number, _, row in first)
+    yield from ((str(number), row) for number, _, row in rows)
 
 
-def _json_rows(source: Source, tell: Tell | None) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
-    return numbered_rows(source, tell, MAX_FILE_BYTES, LISTS, single=True)
+def _is_keyed(source: Source) -> bool:
+    """Whether a JSON file is one object of rows by their keys: whose first two values are objects with a field in common."""
+    values: list[Any] = []
+    with opened(source, None, MAX_FILE_BYTES) as stream:
+        pieces = Pieces(stream)
+        if pieces.next() != "{":
+            return False
+        for _ in pieces.keys():
+            if pieces.next() != "{":
+                return False
+            values.append(pieces.value())
+            if len(values) == 2:
+                return bool(set(values[0]) & set(values[1]))
+    return False
 
 
-def _check_number(name: str, columns: Sized) -> None:
+def _check_number(name: str, columns: list[str]) -> None:
     if len(columns) > MOST_COLUMNS:
         raise BadInput(f"{name} has more than {MOST_COLUMNS:,} columns; that is more than can be read here.")
 
 
-def _documents(name: str, header: Iterable[str], rows: Rows, columns: Columns) -> list[Document]:
+def documents_of(name: str, roles: Roles, rows: Iterable[Row], note: Note = ignored) -> list[Document]:
     """A document for each row with a text. Its id is the file's name with the row's own id, else its number."""
-    roles = _roles(name, [key for key in header if key], columns)
     found: dict[str, Document] = {}
-    taken = 0  # bytes of memory
+    taken = without = 0  # bytes of memory, and rows without a text
     for number, row in rows:
-        text = _cell(row, roles["text"])
+        text = roles.cell(number, row, "text")
         if not text.strip():
+            without += 1
             continue
-        id = f"{name}:{_cell(row, roles.get('id', '')) or number}"
+        id = f"{name}:{roles.cell(number, row, 'id') or row.get(KEY) or number}"
         id = id if id not in found else f"{id}:{number}"
-        found[id] = Document(id, text, _cell(row, roles.get("title", "")) or stem(name), name)
+        found[id] = Document(id, text, roles.cell(number, row, "title") or stem(name), name)
         taken += EACH + getsizeof(text) + getsizeof(found[id].title)
         if taken > MOST_MEMORY:
             raise BadInput(
@@ -135,32 +200,63 @@ def _documents(name: str, header: Iterable[str], rows: Rows, columns: Columns) -
                 f"{len(found):,} of its rows fit."
             )
     if not found:
-        raise BadInput(f"{name} has no row with a text in its column “{roles['text']}”.")
+        raise BadInput(f"{name} has no row with a text in its column “{roles.of['text']}”.")
+    if roles.guess:
+        note(f"{name}: {roles.guess}.")
+    if without:
+        text, are = shorten(roles.of["text"], 40), "is" if without == 1 else "are"
+        note(f"{name}: {counted(without, 'row')} without a text in the column “{text}” {are} left out.")
     return list(found.values())
 
 
-def _roles(name: str, header: list[str], columns: Columns) -> dict[str, str]:
-    """Which column holds what: as it is named (an empty name: none does), else by the names that such columns have."""
-    roles = {role: key for role, key in guessed(header).items() if role not in columns}
-    shown = [sound(key) for key in header]
-    plain = {key.strip().casefold(): key for key in reversed(header)}
-    for role, wanted in columns.items():
-        if wanted and wanted.strip().casefold() not in plain:
-            raise BadInput(f"{name} has no column “{shorten(wanted)}”.{nearest(wanted, shown)}")
-        roles |= {role: plain[wanted.strip().casefold()]} if wanted else {}
-    if "text" not in roles and len(header) == 1:
-        roles["text"] = header[0]
-    if not header:
-        raise BadInput(f"{name} holds no rows with named columns.")
-    if "text" not in roles:
-        raise BadInput(
-            f"{name} has the columns {shorten(', '.join(shown), 200)}; name the one that holds the text, as in text={shown[-1]}."
-        )
-    return roles
+class Roles:
+    """Which column of a table holds what, `of` each role: as it is named (an empty name: none does), else by the names that such columns
+    have. `guess` says what was taken from fields within others. Raises BadInput where none holds the text, naming those there are."""
 
+    def __init__(self, name: str, header: list[str], columns: Columns, by_number: bool = False):
+        self.name, self.guess = name, ""
+        named = [key for key in header if key and key != KEY]
+        self.of = {role: key for role, key in guessed(named).items() if role not in columns}
+        plain = {key.strip().casefold(): key for key in reversed(named)}
+        for role, wanted in columns.items():
+            if wanted and role != HEADER:
+                numbered = header[int(wanted) - 1] if by_number and wanted.isdecimal() and 0 < int(wanted) <= len(header) else ""
+                self.of[role] = plain.get(wanted.strip().casefold()) or numbered or self._refuse(wanted, named)
+        if "text" not in self.of and len(named) == 1:
+            self.of["text"] = named[0]
+        if "text" not in self.of:
+            self._take_within(named, columns)
+        if not named:
+            raise BadInput(f"{name} holds no rows with named columns.")
+        if "text" not in self.of:
+            shown = shorten(", ".join(map(sound, named)), 200)
+            hint = "; where this is no header, by number as in text=2,header=no" if by_number else ""
+            raise BadInput(f"{name} has the columns {shown}; name the one that holds the text, as in text={sound(named[-1])}{hint}.")
 
-def _cell(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    if isinstance(value, list):
-        value = " ".join(str(part).strip() for part in value)
-    return sound(value if isinstance(value, str) else "" if value is None else str(value)).strip()
+    def cell(self, number: str, row: Mapping[str, Any], role: str) -> str:
+        """What a row holds in a role; several values one below the other. Raises BadInput where it is an object."""
+        key = self.of.get(role, "")
+        values = values_at(row, key) if key else []
+        return "\n".join(filter(None, (self._text(number, key, value) for value in values)))
+
+    def _text(self, number: str, key: str, value: Any) -> str:
+        if isinstance(value, dict):
+            fields = ", ".join(f"{key}.{field}" for field in value)
+            raise BadInput(f"{self.name}, row {number}: “{shorten(key)}” holds an object; name one of its fields: {shorten(fields, 200)}.")
+        if isinstance(value, list):
+            return " ".join(filter(None, (self._text(number, key, one) for one in value)))
+        return sound("" if value is None else str(value)).strip()
+
+    def _take_within(self, named: list[str], columns: Columns) -> None:
+        """Takes the columns from fields within others, where their names speak for themselves."""
+        found = {role: key for role, key in _within(named).items() if role not in (*self.of, *columns)}
+        if "text" in found:
+            self.of |= found
+            self.guess = "; ".join(f"its {role} is read from {sound(key)}" for role, key in found.items())
+
+    def _refuse(self, wanted: str, named: list[str]) -> str:
+        inner = [sound(key) for key in named if key.casefold().startswith(f"{wanted.strip().casefold()}.")]
+        if inner:
+            fields = shorten(", ".join(inner), 200)
+            raise BadInput(f"{self.name}: “{shorten(wanted)}” holds objects; name one of its fields: {fields}.")
+        raise BadInput(f"{self.name} has no column “{shorten(wanted)}”.{nearest(wanted, map(sound, named))}")

@@ -17,6 +17,7 @@ from core.errors import BadInput, HopscopeError
 from core.io.files import size_text
 
 MAX_BYTES = 1 << 28  # bytes that the parts of a document may unpack to
+BEFORE_2007 = b"\xd0\xcf\x11\xe0"  # how files begin of older Office, in which locked ones are wrapped
 MOST_COLUMNS = 63  # of a table, as Word has it; a cell is over no more of them
 LOOK_EVERY = 1_000  # paragraphs or rows
 FEW_LETTERS = 200  # characters from which pictures in a document are not what it consists of
@@ -71,7 +72,10 @@ def word(name: str, data: bytes, step: Step = ignored, note: Note = ignored, opt
 
 
 def check_unpacked(name: str, data: bytes) -> None:
-    """Raises BadInput where the parts of an Office file would unpack to more than `MAX_BYTES`, zipfile.BadZipFile where it is none."""
+    """Raises BadInput where the parts of an Office file would unpack to more than `MAX_BYTES` or are locked, zipfile.BadZipFile where it is
+    none."""
+    if data.startswith(BEFORE_2007):
+        raise BadInput(f"{name} is locked with a password, or in Office's format of before 2007; save it anew, without a password.")
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         size = sum(part.file_size for part in parts.infolist())
     if size > MAX_BYTES:

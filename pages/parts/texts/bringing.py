@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.corpus import Brought, Corpus, bring, corpora, open_corpus, own_corpus, remove_corpus
 from core.corpus.corpus import OWNED_AS
+from core.corpus.readers import SUFFIXES
 from core.corpus.readers.options import Columns
 from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
@@ -26,7 +27,7 @@ from pages.parts.texts.building import at_work
 from pages.parts.texts.columns import choose_columns, choose_encoding
 from pages.parts.texts.known import bring_known
 
-TYPES = ["txt", "md", "html", "htm", "pdf", "docx", "csv", "tsv", "jsonl", "json", "zip", "gz"]
+TYPES = [*(suffix.removeprefix(".") for suffix in SUFFIXES), "htm", "zip", "gz"]
 NEW = ""
 SHOWN_NOTES = 20  # sentences on what was left out that are shown
 LONGEST = 40  # characters of a name
@@ -35,7 +36,8 @@ LONGEST = 40  # characters of a name
 def bring_files(here: str) -> None:
     """Draw the form, and the job that reads the files."""
     stay = "They stay on the server, where all who share it read them." if shared() else "They stay on this computer."
-    st.write(f"Text, Markdown, HTML, PDF, Word, tables with a document a row (CSV, JSONL), or a zip of them. {stay}")
+    tables = "tables with a document a row (CSV, JSON, Excel, Parquet)"
+    st.write(f"Text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, mails, notebooks, {tables}, or a zip of them. {stay}")
     files = st.file_uploader(
         "Documents",
         type=TYPES,

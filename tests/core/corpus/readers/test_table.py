@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import zipfile
 
 import pytest
 
+from core.corpus.readers import read_files
 from core.corpus.readers.packed import Held
 from core.corpus.readers.recoded import as_utf8
 from core.corpus.readers.table import columns_of, guessed, header
@@ -97,3 +99,119 @@ def test_columns_are_told_before_anything_is_read():
 
 def test_a_column_may_be_none():
     assert told(table("m.csv", b"id,title,text\n7,T,x\n", {"title": "", "id": ""})) == [("m.csv:1", "m", "x")]
+
+
+def read(of, data, columns=None, name="t.json"):
+    """The documents of rows, and the sentences on them."""
+    notes: list[str] = []
+    found = of(as_utf8(Held(name, data)), columns or {}, None, notes.append)
+    return told(found), notes
+
+
+NESTED = b'{"id": 7, "meta": {"title": "A"}, "data": {"text": "One."}}\n{"id": 8, "data": {"text": "Two.", "more": {"x": 1}}}\n'
+
+
+def test_fields_within_others_are_found_and_said():
+    rows = [("t.jsonl:7", "A", "One."), ("t.jsonl:8", "t", "Two.")]
+    assert read(read_json, NESTED, name="t.jsonl") == (
+        rows,
+        ["t.jsonl: its text is read from data.text; its title is read from meta.title."],
+    )
+    assert read(read_json, NESTED, columns_of("text=data.text,title=meta.title"), "t.jsonl") == (rows, [])
+    assert header(Held("t.jsonl", NESTED)) == ["id", "meta.title", "data.text", "data.more.x"]
+
+
+def test_an_object_is_no_text():
+    with pytest.raises(BadInput, match="“data” holds objects; name one of its fields: data.text, data.more.x"):
+        read(read_json, NESTED, {"text": "data"})
+    mixed = b'{"said": "One."}\n{"said": {"by": "Ann"}}\n'
+    with pytest.raises(BadInput, match="row 2: “said” holds an object; name one of its fields: said.by"):
+        read(read_json, mixed, {"text": "said"}, "t.jsonl")
+
+
+def test_several_fields_within_others_are_to_be_chosen():
+    with pytest.raises(BadInput, match="columns a.text, b.text; name the one that holds the text"):
+        read(read_json, b'{"a": {"text": "x"}, "b": {"text": "y"}}', name="t.jsonl")
+
+
+def test_turns_of_a_conversation_are_one_text():
+    rows = b'{"messages": [{"role": "user", "content": "Who?"}, {"role": "bot", "content": "Ann."}]}\n' * 2
+    assert read(read_json, rows, name="t.jsonl")[0][0] == ("t.jsonl:1", "t", "Who?\nAnn.")
+
+
+def test_a_key_with_dots_is_found():
+    assert read(read_json, b'[{"a.b": "One."}]', {"text": "a.b"})[0] == [("t.json:1", "t", "One.")]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_rows_by_their_keys_are_rows(indent):
+    held = {"chunk-1": {"tokens": 1, "content": "One."}, "chunk-2": {"tokens": 2, "content": "Two."}}
+    rows, notes = read(read_json, json.dumps(held, indent=indent).encode())
+    assert notes == ["t.json is one object; each of its keys is a row."]
+    assert rows == [("t.json:chunk-1", "t", "One."), ("t.json:chunk-2", "t", "Two.")]
+
+
+def test_rows_anywhere_in_an_object_are_rows():
+    held = {"total": 2, "data": {"items": [{"id": 4, "text": "One."}, {"id": 5, "text": "Two."}]}}
+    rows, notes = read(read_json, json.dumps(held).encode())
+    assert rows == [("t.json:4", "t", "One."), ("t.json:5", "t", "Two.")]
+    assert notes == ["t.json is one object; its rows are those of the list “data.items”."]
+
+
+def test_mongo_ids_are_ids():
+    assert read(read_json, b'{"_id": {"$oid": "5f"}, "data": {"text": "One."}}', name="t.jsonl")[0] == [("t.jsonl:5f", "t", "One.")]
+
+
+@pytest.mark.parametrize(
+    "name, data", [("t.csv", b"1,Ann kept the book.\n2,Bo sailed in May.\n"), ("t.tsv", b"1\tAnn kept the book.\n2\tBo sailed in May.\n")]
+)
+def test_a_table_without_a_header_is_read_from_its_first_row(name, data):
+    rows, notes = read(read_table, data, name=name)
+    assert rows == [(f"{name}:1", "t", "Ann kept the book."), (f"{name}:2", "t", "Bo sailed in May.")]
+    assert notes == [f"{name} has no header by its first row; of its 2 columns these are read: text 2, id 1."]
+
+
+def test_whether_there_is_a_header_can_be_said():
+    data = b"Ann,kept the book\nBo,sailed in May\n"
+    with pytest.raises(BadInput, match="where this is no header, by number as in text=2,header=no"):
+        read(read_table, data, name="t.csv")
+    rows, _ = read(read_table, data, columns_of("text=2,header=no"), "t.csv")
+    assert [text for _, _, text in rows] == ["kept the book", "sailed in May"]
+    rows, _ = read(read_table, b"1,The text is here.\n2,One.\n", columns_of("text=2,header=yes"), "t.csv")
+    assert [text for _, _, text in rows] == ["One."]
+    with pytest.raises(BadInput, match="not “header=maybe”"):
+        columns_of("header=maybe")
+
+
+@pytest.mark.parametrize("first", ["name,2019,2020", "Timestamp,How did you like it?", "No,The text that was said"])
+def test_headers_are_not_taken_for_rows(first):
+    assert header(Held("t.csv", f"{first}\n1,2,3\n".encode())) == first.split(",")
+
+
+def test_columns_by_number_and_the_separator_that_excel_names():
+    assert read(read_table, b"sep=;\na;b\nx;One, and more.\n", {"text": "2"}, "t.csv")[0] == [("t.csv:1", "t", "One, and more.")]
+    assert read(read_table, b"a;b, c, d\nx;One, two\ny;Three, four, five\n", {"text": "2"}, "t.csv")[0][0] == ("t.csv:1", "t", "One, two")
+
+
+def test_cells_beyond_the_header_and_rows_without_a_text_are_counted():
+    rows, notes = read(read_table, b"id,text\n1,One, two\n2,\n3,Three.\n", name="t.csv")
+    assert [text for _, _, text in rows] == ["One", "Three."]
+    assert notes == [
+        "t.csv: 1 row without a text in the column “text” is left out.",
+        "t.csv: 1 row has more cells than there are columns; these cells are left out.",
+    ]
+
+
+def test_parquet_is_read_with_fields_within_others(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"id": ["a", "b"], "data": [{"text": "One."}, {"text": "Two."}]}), tmp_path / "t.parquet")
+    read = read_files([tmp_path / "t.parquet"])
+    assert told(read.documents) == [("t.parquet:a", "t", "One."), ("t.parquet:b", "t", "Two.")]
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        archive.write(tmp_path / "t.parquet", "deep/t.parquet")
+    assert [one.id for one in read_files([tmp_path / "in.zip"]).documents] == ["deep/t.parquet:a", "deep/t.parquet:b"]
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(BadInput, match="bad.parquet"):
+        read_files([tmp_path / "bad.parquet"])

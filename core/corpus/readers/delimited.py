@@ -1,0 +1,87 @@
+"""Tables of lines (CSV, TSV): what separates their cells, and whether their first row is a header."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+
+from core.corpus.readers.packed import MAX_FILE_BYTES, bare
+from core.errors import BadInput
+from core.io.files import LONGEST_LINE, Source, Tell, opened
+
+DELIMITERS = ",;\t|"
+LOOKED_AT = 20  # lines by which the separator is found
+EXCEL = re.compile(r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE)  # a line with which Excel names it
+NUMBER = re.compile(r"\A\s*[-+]?[\d.,:/-]{1,30}\s*\Z")
+SENTENCE_ENDS = (".", "!", "。", "！", "…", ".”", '."', "।")
+LEAST_WORDS = 3
+YES, NO = "yes", "no"
+
+
+class Delimited:
+    """A table of lines in UTF-8: `names` of its columns, or their numbers from 1 where it has no header, and its rows, read as they go.
+
+    `header` is `yes` or `no`; where it is empty the first row decides: it is no header where it holds sentences, and beside them nothing
+    but numbers.
+    """
+
+    def __init__(self, source: Source, tell: Tell | None = None, header: str = ""):
+        csv.field_size_limit(LONGEST_LINE)
+        self.name, self.longer, self.line = bare(source.name), 0, 0
+        lines = _lines(source, tell)
+        beginning = list(islice(lines, LOOKED_AT))
+        named = EXCEL.match(beginning[0]) if beginning else None
+        beginning = beginning[1:] if named else beginning
+        tabbed = self.name.lower().endswith(".tsv")
+        self._rows = csv.reader(
+            chain(beginning, lines), delimiter=named[1] if named else "\t" if tabbed else _delimiter(beginning), skipinitialspace=True
+        )
+        first = next(self._rows, [])
+        self.has_header = header == YES or (header != NO and not _is_data(first))
+        self.names: Sequence[str] = first if self.has_header else [str(number) for number in range(1, len(first) + 1)]
+        self._first = [] if self.has_header else [first]
+
+    def rows(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """The rows that are not blank, each with its number from 1; `longer` counts those that have more cells than there are columns.
+        Raises BadInput naming the line."""
+        try:
+            for number, row in enumerate(filter(None, chain(self._first, self._rows)), 1):
+                self.longer += any(cell.strip() for cell in row[len(self.names) :])
+                yield str(number), dict(zip(self.names, row))
+        except csv.Error as error:
+            raise BadInput(f"{self.name}, line {self._rows.line_num}: this table cannot be read ({error}).") from None
+
+
+def _is_data(row: Sequence[str]) -> bool:
+    """Whether a first row is no header: sentences, and beside them only numbers."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    sentences = [cell for cell in cells if cell.endswith(SENTENCE_ENDS) and (len(cell.split()) >= LEAST_WORDS or not cell.isascii())]
+    return bool(sentences) and all(cell in sentences or NUMBER.match(cell) for cell in cells)
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    """What separates the cells of the first lines of a table: that by which all have the same number of them, else of which the first line
+    has most."""
+
+    def fits(delimiter: str) -> tuple[bool, int]:
+        try:
+            counts = [len(row) for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True) if row]
+        except csv.Error:
+            return False, 0
+        whole = counts[:-1] if len(counts) > 1 and len(lines) == LOOKED_AT else counts  # the last may go on behind them
+        return len(set(whole)) == 1 and whole[0] > 1, lines[0].count(delimiter)
+
+    return max(DELIMITERS, key=fits) if lines else DELIMITERS[0]
+
+
+def _lines(source: Source, tell: Tell | None) -> Iterator[str]:
+    """The lines of a table with their ends, from the first that is not blank."""
+    begun = False
+    with opened(source, tell, MAX_FILE_BYTES) as stream:
+        for data in stream.lines():
+            line = data.decode("utf-8" if stream.line > 1 else "utf-8-sig").replace("\r\n", "\n")
+            begun = begun or line != "\n"
+            if begun:
+                yield line

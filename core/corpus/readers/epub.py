@@ -1,0 +1,82 @@
+"""Books (epub): their pages in the order of reading, each heading a place."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote
+
+from core.corpus.document import Document, Place, sound
+from core.corpus.readers.html import html
+from core.corpus.readers.no_memory import for_want_of_memory
+from core.corpus.readers.options import USUAL, Note, Options, Step, counted, ignored
+from core.corpus.readers.text import given_title, stem
+from core.corpus.readers.word import check_unpacked
+from core.errors import BadInput, HopscopeError
+
+PAGES = ("application/xhtml+xml", "text/html")
+LOCKS = "META-INF/encryption.xml"
+FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")  # ways to lock fonts, which hinder no reader of texts
+
+
+def epub(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+    """A book as one document, its pages in the order of reading. `note` receives how many pages hold no text or are not there. Raises
+    BadInput where it is damaged, locked, too large once unpacked, or holds no text."""
+    if not data:
+        raise BadInput(f"{name} is empty.")
+    try:
+        check_unpacked(name, data)
+        with zipfile.ZipFile(io.BytesIO(data)) as book:
+            return [_read(name, book, step, note)]
+    except HopscopeError:
+        raise
+    except Exception as error:  # a damaged file may fail anywhere in the libraries, with errors of any kind
+        if for_want_of_memory(error):
+            raise MemoryError from None
+        raise BadInput(f"{name} is damaged or no book (epub) ({type(error).__name__}).") from None
+
+
+def _read(name: str, book: zipfile.ZipFile, step: Step, note: Note) -> Document:
+    if LOCKS in book.namelist() and any(way.get("Algorithm") not in FONTS for way in _parsed(book.read(LOCKS)).iter("{*}EncryptionMethod")):
+        raise BadInput(f"{name} is locked by its publisher (DRM) and cannot be read.")
+    package = _parsed(book.read("META-INF/container.xml")).find(".//{*}rootfile").get("full-path")
+    described = _parsed(book.read(package))
+    pages = list(_pages(described, package))
+    texts: list[str] = []
+    places: list[Place] = []
+    length = without = 0
+    for number, page in enumerate(pages):
+        step(number / len(pages))
+        try:
+            document = html(page, book.read(page), step)[0]
+        except (BadInput, KeyError):  # it holds no text, or is not in the book
+            without += 1
+            continue
+        places += [(length + at, label) for at, label in document.places]
+        texts.append(document.text)
+        length += len(document.text) + 1
+    if not texts:
+        raise BadInput(f"{name} holds no text in its {counted(len(pages), 'page')}; what is in pictures is not read.")
+    if without:
+        hold = "holds" if without == 1 else "hold"
+        note(f"{name}: {without:,} of {counted(len(pages), 'page')} {hold} no text, as covers and pictures do.")
+    title = given_title(described.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "")
+    return Document(name, "\n".join(texts), title or stem(name), name, tuple(places))
+
+
+def _pages(described: Any, package: str) -> Iterator[str]:
+    """The names of a book's pages in the order of reading."""
+    items = {item.get("id"): item for item in described.iter("{*}item")}
+    for reference in described.iter("{*}itemref"):
+        item = items.get(reference.get("idref"))
+        if item is not None and item.get("media-type") in PAGES and "nav" not in (item.get("properties") or "").split():
+            yield sound(posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(item.get("href") or ""))))
+
+
+def _parsed(data: bytes) -> Any:
+    from lxml import etree
+
+    return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))

@@ -1,0 +1,45 @@
+"""Notebooks (ipynb): their text and code in order, headings of the text as places."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from core.corpus.document import Document, sound
+from core.corpus.readers.markdown import markdown
+from core.corpus.readers.options import USUAL, Note, Options, Step, counted, ignored
+from core.corpus.readers.text import stem, text_of
+from core.errors import BadInput
+
+FENCE = "```"
+
+
+def notebook(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+    """A notebook as one document in Markdown: its text as it is, its code between fences. Outputs are left out, which `note` receives.
+    Raises BadInput where it is damaged or holds no text."""
+    try:
+        held = json.loads(text_of(name, data, note, options))
+        cells = held["cells"] if "cells" in held else [cell for sheet in held["worksheets"] for cell in sheet["cells"]]
+        parts = [part for cell in cells if (part := _cell(cell, held))]
+        outputs = sum(bool(cell.get("outputs")) for cell in cells)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise BadInput(f"{name} is damaged or no notebook (ipynb) ({type(error).__name__}).") from None
+    if not parts:
+        raise BadInput(f"{name} holds no text in its {counted(len(cells), 'cell')}.")
+    if outputs:
+        note(f"{name}: the outputs of {counted(outputs, 'cell')} are left out.")
+    (document,) = markdown(name, sound("\n\n".join(parts)).encode(), step)
+    return [Document(name, document.text, document.title or stem(name), name, document.places)]
+
+
+def _cell(cell: dict[str, Any], held: dict[str, Any]) -> str:
+    """A cell as Markdown; code between fences. Older notebooks have headings and code under other names."""
+    source = cell.get("source", cell.get("input", ""))
+    text = ("".join(source) if isinstance(source, list) else str(source)).strip("\n")
+    if not text.strip():
+        return ""
+    if cell["cell_type"] == "code":
+        language = str(held.get("metadata", {}).get("kernelspec", {}).get("language", ""))
+        fence = FENCE if FENCE not in text else "~~~~"
+        return f"{fence}{language}\n{text}\n{fence}"
+    return f"{'#' * int(cell.get('level', 1))} {text}" if cell["cell_type"] == "heading" else text

@@ -1,0 +1,187 @@
+"""Workbooks (xlsx) and slides (pptx), by the libraries that are kept for them."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, time
+from typing import Any
+
+from core.corpus.document import Document, Place, sound
+from core.corpus.readers.no_memory import for_want_of_memory
+from core.corpus.readers.options import USUAL, Note, Options, Step, are, counted, ignored, listed
+from core.corpus.readers.table import HEADER, Roles, documents_of, guessed
+from core.corpus.readers.text import given_title, stem
+from core.corpus.readers.word import check_unpacked
+from core.errors import BadInput, HopscopeError
+
+MOST_COLUMNS = 1_000  # of a sheet that are looked at
+LOOK_EVERY = 1_000  # rows
+NAMED = 5  # sheets or slides that a sentence names
+PACKAGES = {"openpyxl": "openpyxl", "pptx": "python-pptx"}
+
+
+def workbook(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+    """A workbook: a document for each row of the sheets whose first row names a column of texts; without one all of it as one document, a
+    line for each row, its cells separated by bars, each sheet a place.
+
+    `note` receives how it was read, which sheets are hidden, and which formulas have no saved value. Raises BadInput where it is damaged,
+    too large once unpacked, or holds no text.
+    """
+
+    def read() -> list[Document]:
+        from openpyxl import load_workbook
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on what it does not know in a file, such as charts
+            sheets = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        hidden = [sheet.title for sheet in sheets.worksheets if sheet.sheet_state != "visible"]
+        if hidden:
+            shown = listed([sound(one) for one in hidden[:NAMED]])
+            note(f"{name}: {counted(len(hidden), 'hidden sheet')} {are(len(hidden))} read as well: {shown}.")
+        if empty := _uncomputed(data, sheets):
+            left = f"{counted(empty, 'formula')} without a saved result {are(empty)} left out"
+            note(f"{name}: {left}; open and save it in a spreadsheet program.")
+        rows = {sound(sheet.title): list(_rows(sheet, step)) for sheet in sheets.worksheets}
+        return _by_rows(name, rows, note, options) or _as_one(name, rows, sheets.properties.title or "", note)
+
+    return _read(name, data, "workbook (xlsx)", "openpyxl", read)
+
+
+def slides(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
+    """Slides as one document: their texts, tables and notes, each slide a place with its number and title. Raises BadInput where it is
+    damaged, too large once unpacked, or holds no text."""
+
+    def read() -> list[Document]:
+        from pptx import Presentation
+
+        shown = Presentation(io.BytesIO(data))
+        lines: list[str] = []
+        places: list[Place] = []
+        without: list[str] = []
+        length = 0
+        for number, slide in enumerate(shown.slides, 1):
+            step(None)
+            here = [sound(line) for line in _slide(slide) if line.strip()]
+            title = slide.shapes.title.text_frame.text if slide.shapes.title is not None else ""
+            places.append((length, " ".join(f"slide {number} {sound(title)}".split())))
+            if not here:
+                without.append(f"{number:,}")
+            lines += here
+            length += sum(len(line) + 1 for line in here)
+        if not lines:
+            raise BadInput(f"{name} holds no text in its {counted(len(places), 'slide')}; what is in pictures is not read.")
+        if without:
+            which = f"slide{'s' * (len(without) > 1)} {listed(without[:NAMED])} of {len(places):,}"
+            note(f"{name}: {which} {'holds' if len(without) == 1 else 'hold'} no text; pictures are not read.")
+        return [Document(name, "\n".join(lines), given_title(shown.core_properties.title or "") or stem(name), name, tuple(places))]
+
+    return _read(name, data, "presentation (pptx)", "pptx", read)
+
+
+def _read(name: str, data: bytes, what: str, package: str, read: Callable[[], list[Document]]) -> list[Document]:
+    """What a library reads, with what it may raise as a sentence."""
+    if not data:
+        raise BadInput(f"{name} is empty.")
+    try:
+        check_unpacked(name, data)
+        return read()
+    except (HopscopeError, MemoryError):
+        raise
+    except ImportError:
+        needed = PACKAGES[package]
+        raise BadInput(f"{name} is read by {needed}, which is not installed here; pip install {needed} brings it.") from None
+    except Exception as error:  # a damaged file may fail anywhere in the library, with errors of any kind
+        if for_want_of_memory(error):
+            raise MemoryError from None
+        raise BadInput(f"{name} is damaged or no {what} ({type(error).__name__}).") from None
+
+
+def _rows(sheet: Any, step: Step) -> Iterator[list[str]]:
+    """The rows of a sheet that are not blank, as texts, without blank cells at their ends."""
+    sheet.reset_dimensions()  # what a sheet states of its size may be less than it holds
+    for number, row in enumerate(sheet.iter_rows(values_only=True)):
+        if number % LOOK_EVERY == 0:
+            step(None)
+        cells = [_cell(value) for value in row[:MOST_COLUMNS]]
+        while cells and not cells[-1]:
+            cells.pop()
+        if cells:
+            yield cells
+
+
+def _uncomputed(data: bytes, computed: Any) -> int:
+    """How many formulas have no saved result, as those of programs that write formulas without computing them."""
+    from openpyxl import load_workbook
+
+    formulas = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
+    empty = 0
+    for written, results in zip(formulas.worksheets, computed.worksheets):
+        for row, values in zip(written.iter_rows(values_only=True), results.iter_rows(values_only=True)):
+            empty += sum(isinstance(cell, str) and cell.startswith("=") and value is None for cell, value in zip(row, values))
+    return empty
+
+
+def _cell(value: Any) -> str:
+    """A cell as a person reads it: days without a time of midnight, whole numbers without a point."""
+    if isinstance(value, datetime):
+        return str(value.date() if value.time() == time() else value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return " ".join(sound("" if value is None else str(value)).split()) if not isinstance(value, (date, time)) else str(value)
+
+
+def _by_rows(name: str, sheets: dict[str, list[list[str]]], note: Note, options: Options) -> list[Document]:
+    """A document for each row of the sheets that have a column of texts; none where no sheet has one."""
+    named = {role: column for role, column in options.columns.items() if role != HEADER}
+    found: dict[str, list[Document]] = {}
+    several = sum(bool(rows) for rows in sheets.values()) > 1
+    for title, rows in sheets.items():
+        if rows and (named or "text" in guessed(rows[0])):
+            place = f"{name}:{title}" if several else name
+            try:
+                roles = Roles(place, rows[0], named, by_number=True)
+                read = documents_of(place, roles, ((str(n), dict(zip(rows[0], row))) for n, row in enumerate(rows[1:], 1)), note)
+            except BadInput:
+                if not several:
+                    raise
+                continue
+            found[title] = [Document(one.id, one.text, one.title, name) for one in read]
+    if found and (others := [title for title, rows in sheets.items() if rows and title not in found]):
+        note(f"{name}: {counted(len(others), 'sheet')} without a column of texts {are(len(others))} left out: {listed(others[:NAMED])}.")
+    return [one for documents in found.values() for one in documents]
+
+
+def _as_one(name: str, sheets: dict[str, list[list[str]]], title: str, note: Note) -> list[Document]:
+    """All sheets as one document, a line for each row."""
+    places: list[Place] = []
+    lines: list[str] = []
+    length = 0
+    for sheet, rows in sheets.items():
+        if rows:
+            places.append((length, sheet))
+            here = [" | ".join(row) for row in rows]
+            lines += here
+            length += sum(len(line) + 1 for line in here)
+    if not lines:
+        raise BadInput(f"{name} holds no text.")
+    note(f"{name} names no column of texts in its first rows, so it is one document with a line for each row.")
+    return [Document(name, "\n".join(lines), given_title(title) or stem(name), name, tuple(places))]
+
+
+def _slide(slide: Any) -> Iterator[str]:
+    """The lines of a slide: of its shapes and their groups, its tables, and its notes."""
+    yield from _shapes(slide.shapes)
+    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+        yield from slide.notes_slide.notes_text_frame.text.split("\n")
+
+
+def _shapes(shapes: Any) -> Iterator[str]:
+    for shape in shapes:
+        if hasattr(shape, "shapes"):
+            yield from _shapes(shape.shapes)
+        elif getattr(shape, "has_table", False):
+            yield from (" | ".join(" ".join(cell.text.split()) for cell in row.cells if not cell.is_spanned) for row in shape.table.rows)
+        elif shape.has_text_frame:
+            yield from shape.text_frame.text.replace("\v", "\n").split("\n")
