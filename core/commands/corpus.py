@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.builds.shipped import shipped
-from core.commands import corpus_advise, corpus_build, corpus_mend, corpus_open
+from core.commands import corpus_advise, corpus_build, corpus_mend, corpus_open, corpus_quality
 from core.commands.questions import print_brought
 from core.commands.terminal import OK, bar, finish, warn
 from core.corpus import Corpus, bring, bring_questions, corpora, open_corpus, remove_corpus
@@ -62,6 +62,7 @@ def add(commands) -> None:
     corpus_build.add_parts(parts)
     corpus_advise.add_parts(parts)
     corpus_mend.add_part(parts)
+    corpus_quality.add_part(parts)
     _add_write_questions(parts)
 
 

@@ -1,0 +1,110 @@
+"""How good a graph of texts is before any question is asked: what it covers, how whole it is, what is in it twice, and what of the known
+answers and gold passages is in it at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.builds.mending import by_spelling
+from core.corpus.mends import Mends
+from core.diagnosis.funnel import gold_nodes
+from core.diagnosis.passages import chunk_rows
+from core.graph.algorithms.neighbourhood import component_labels
+from core.graph.store import Graph
+from core.types import Question
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Counts of a graph of texts. `isolated` entities have no relation; of its weakly connected `components` the largest has `largest`
+    entities; `bare` chunks have no entity; `alike` entities are spelled as another one but for case, accents, marks or plural. Of the
+    questions that were named: known `answers` (yes and no aside) of which `unnamed` are in no entity's name, and gold passages (`golds`)
+    of which `lost` have no chunk and `unmentioned` have chunks without an entity.
+
+    Entities are counted where nodes are none of the texts themselves; chunks and gold passages where there are chunks.
+    """
+
+    entities: int
+    relations: int
+    isolated: int
+    components: int
+    largest: int
+    alike: int
+    chunks: int
+    bare: int
+    answers: int = 0
+    unnamed: int = 0
+    golds: int = 0
+    lost: int = 0
+    unmentioned: int = 0
+
+    def sentences(self) -> list[str]:
+        """The counts in words, with what they mean for answers.
+
+        >>> from core.diagnosis.quality import Quality
+        >>> print("\\n".join(Quality(5, 4, 1, 2, 4, 0, 4, 1, answers=2, unnamed=1, golds=2, unmentioned=1).sentences()))
+        5 entities with 4 relations; 1 of them (20 %) without any.
+        2 components; the largest has 80 % of the entities.
+        1 of 4 chunks (25 %) have no entity: no search over the graph comes to them.
+        1 of 2 known answers (50 %) are in no entity's name.
+        Of 2 gold passages 0 (0 %) are not in the graph, and 1 (50 %) have no entity.
+        """
+        found = []
+        if self.entities:
+            found.append(f"{self.entities:,} entities with {self.relations:,} relations; {_of(self.isolated, self.entities)} without any.")
+            found.append(f"{self.components:,} components; the largest has {_share(self.largest, self.entities)} of the entities.")
+            if self.alike:
+                found.append(f"{_of(self.alike, self.entities)} are spelled nearly as another one: “corpus mend” lists them.")
+        if self.chunks and self.entities:
+            bare = f"{self.bare:,} of {self.chunks:,} chunks ({_share(self.bare, self.chunks)})"
+            found.append(f"{bare} have no entity: no search over the graph comes to them.")
+        if self.answers:
+            unnamed = f"{self.unnamed:,} of {self.answers:,} known answers ({_share(self.unnamed, self.answers)})"
+            found.append(f"{unnamed} are in no entity's name.")
+        if self.golds:
+            lost, unmentioned = (f"{count:,} ({_share(count, self.golds)})" for count in (self.lost, self.unmentioned))
+            found.append(f"Of {self.golds:,} gold passages {lost} are not in the graph, and {unmentioned} have no entity.")
+        return found
+
+
+def quality(graph: Graph, questions: Iterable[Question] = (), mends: Mends | None = None) -> Quality:
+    """The counts of a graph of texts, and of the known answers and gold passages of some questions, each counted once.
+
+    (In-depth Analysis of Graph-based RAG, its open problem of a graph's quality before it is used.)
+    """
+    table, chunks = graph.columns.nodes, graph.columns.chunks
+    texts = table is not None and table.has("level")  # nodes that are passages or summaries
+    n = 0 if texts else graph.n_nodes
+    nodes = np.arange(n)
+    count, labels = component_labels(graph, nodes, np.arange(graph.n_edges)) if n else (0, nodes)
+    mentioned = np.unique(table.lists("chunks").ids) if n and table is not None and table.has("chunks") else np.empty(0, np.int64)
+    asked = list(questions)
+    answers = {answer: one for one in asked for answer in one.answers if answer.casefold() not in ("yes", "no")}
+    golds = dict.fromkeys(passage for one in asked for passage in one.gold) if chunks is not None else {}
+    rows = [chunk_rows(graph, passage) for passage in golds]
+    return Quality(
+        entities=n,
+        relations=graph.n_edges if n else 0,
+        isolated=int((graph.degrees(nodes) == 0).sum()) if n else 0,
+        components=int(count),
+        largest=int(np.bincount(labels).max()) if n else 0,
+        alike=len(by_spelling(graph, mends or Mends())),
+        chunks=0 if chunks is None else len(chunks),
+        bare=0 if chunks is None or not n else len(chunks) - len(mentioned),
+        answers=len(answers) if n else 0,
+        unnamed=sum(not gold_nodes(graph, *one.names(answer)) for answer, one in answers.items()) if n else 0,
+        golds=len(golds),
+        lost=sum(not found for found in rows),
+        unmentioned=sum(bool(found) and not found.intersection(mentioned.tolist()) for found in rows) if n else 0,
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %"
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part:,} of them ({_share(part, whole)})"
