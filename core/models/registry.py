@@ -12,13 +12,14 @@ from core.errors import BadParameter, ModelUnavailable, nearest
 from core.io.home import home
 from core.io.locks import changing
 from core.models import combine, declared
-from core.models.backends import Llama, OpenAI
+from core.models.backends import VLLM, Llama, OpenAI
 from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.chat.client import ChatClient
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.profile import ServerProfile, measure, save_profile
 from core.models.chat.refusals import SavedRefusals
 from core.models.chat.saved_replies import SavedReplies
+from core.models.chat.window import Window
 from core.models.declared import ROLES, Row
 from core.models.fetch import fetch
 from core.models.hosts import check_host
@@ -68,6 +69,7 @@ class Registry:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._made: dict[str, Any] = {}
+        self._windows: dict[tuple[str, int, float], Window] = {}  # of servers, by address, fixed number, and seconds until a reply is late
         self._stamps: dict[str, str] = {}  # of the weights that each model was made with
         self._rows: dict[str, Row] = {}
         self._roles: dict[str, str] = {}
@@ -83,6 +85,7 @@ class Registry:
             stale = [n for n in self._made if n in changed or changed.intersection(self._rows[n].settings.needs)]
             dropped = [self._made.pop(name) for name in stale]
             self._rows, self._roles = rows, roles
+            self._share_windows()
         for made in dropped:
             _close(made)
 
@@ -293,6 +296,18 @@ class Registry:
             if hasattr(model, "forget"):
                 model.forget()
 
+    def _share_windows(self) -> None:
+        """Have the language models behind one address send it no more at a time than one would: the least number that a row gives, else
+        what is found out for all of them."""
+        made = [
+            (one, address) for name, one in self._made.items() if isinstance(one, OpenAIChat) and (address := _address(self._rows[name]))
+        ]
+        for one, address in made:
+            rows = [row.settings for row in self._rows.values() if _address(row) == address]
+            fixed = min((number for settings in rows if (number := getattr(settings, "at_once", 0))), default=0)
+            key = address, fixed, min(getattr(settings, "timeout", one.timeout) for settings in rows)
+            one.window = self._windows.setdefault(key, Window(fixed, key[2]))
+
     def _of_kind(self, name: str, model_kinds: tuple[str, ...], what: str) -> Any:
         row = self.resolve(name)
         if row.kind not in model_kinds:
@@ -312,7 +327,15 @@ class Registry:
                 if isinstance(made, OpenAIChat):
                     made.keep_refusals_in(_refusals(row))
                 self._made[row.name], self._stamps[row.name] = made, stamp
+                self._share_windows()
             return self._made[row.name]
+
+
+def _address(row: Row) -> str:
+    """What is the same for language models behind the same server; empty for others."""
+    if isinstance(row.settings, OpenAI):
+        return row.settings.url.rstrip("/")
+    return f"vllm {row.settings.base or row.name}" if isinstance(row.settings, VLLM) else ""
 
 
 def _refusals(row: Row) -> SavedRefusals:

@@ -15,10 +15,12 @@ from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.opening import planned
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import OWNED_AS, Run
+from core.models.price import Cap
 from core.runtime.jobs import Job
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import cancel, engine, store
 from pages.parts.shared.session_state import session
+from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import many, plain
 
 SHOWN_RUNS = 30
@@ -43,7 +45,9 @@ def progress(run: Run) -> None:
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             st.text(f"{missing:,} of {run.total:,} answers are missing{failed}.", width="stretch")
             why = barred(OWNED_AS, str(run.id))
-            st.button("Go on", key="resume", icon=":material/play_arrow:", on_click=resume, args=(run,), **held(why))
+            cap, valid = _limit(run, job)
+            how = held(why or "" if valid else "Mend the limit first.")
+            st.button("Go on", key="resume", icon=":material/play_arrow:", on_click=resume, args=(run, cap), **how)
 
 
 @st.fragment(run_every=1.0)
@@ -61,10 +65,19 @@ def follow(job: Job, run: Run) -> None:
         st.rerun()
 
 
-def resume(run: Run) -> None:
-    """Take a run up where it stopped; with other models than it was begun with it is a run of its own."""
+def _limit(run: Run, before: Job | None) -> tuple[Cap | None, bool]:
+    """The most that a run may spend that is taken up, at first what it might before; not asked where no language model is."""
+    work = getattr(before, "evaluation", None)
+    if not (run.spec["model"] or (work and work.cap)):
+        return None, True
+    return spend_at_most(f"evaluate_cap-{run.id}", work.cap if work else None)
+
+
+def resume(run: Run, cap: Cap | None = None) -> None:
+    """Take a run up where it stopped, under a cap where one is given; with other models than it was begun with it is a run of its own."""
+    work = getattr(job_of(run), "evaluation", None)
     try:
-        job = evaluate(engine(), store(), planned(store(), run))
+        job = evaluate(engine(), store(), planned(store(), run), at_once=work.at_once if work else 0, cap=cap)
     except HopscopeError as error:
         session.evaluate_problem = str(error)
     else:

@@ -11,6 +11,7 @@ from core.evaluation.metrics.defaults import defaults
 from core.evaluation.runs.plan import BY_ENCODER, BY_MODEL, make_plan
 from core.evaluation.runs.starting import evaluate
 from core.instances.catalogue import Instance
+from core.models.price import Cap
 from core.sources import Source
 from pages.parts.evaluate.asked import asked, no_questions, usual_sets
 from pages.parts.evaluate.bringing import bring_run, questions_of_runs
@@ -18,8 +19,10 @@ from pages.parts.evaluate.writing import write_questions
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
+from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import plain
 
+MOST_AT_ONCE = 1024
 SUPPORT = {BY_ENCODER: "by the encoder", BY_MODEL: "by a language model"}
 
 
@@ -49,8 +52,9 @@ def new_run() -> None:
                 persist_state="session",
             )
         settings = _settings(on)
-        if st.button("Start", key="evaluate-go", type="primary", icon=":material/play_arrow:"):
-            begin([known[key] for key in lines], sets, int(size), int(seed), **settings)
+        at_once, cap, valid = _servers()
+        if st.button("Start", key="evaluate-go", type="primary", icon=":material/play_arrow:", disabled=not valid):
+            begin([known[key] for key in lines], sets, int(size), int(seed), at_once, cap, **settings)
     bring_run(on)
     if on.documents:
         write_questions(on)
@@ -133,12 +137,31 @@ def _settings(on: Source) -> dict[str, Any]:
     return {"model": model, "judge": judge, "cold": cold, "support": tuple(support), "abstract": abstract}
 
 
-def begin(chosen: list[Instance], sets: list[str], size: int, seed: int, **settings: Any) -> None:
+def _servers() -> tuple[int, Cap | None, bool]:
+    """How many requests a server is sent at a time (0: found out), the most that may be spent, and whether that can be read."""
+    with st.expander("Servers: how many requests at a time, and at what cost", icon=":material/dns:"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            at_once = st.number_input(
+                "Requests at a time",
+                0,
+                MOST_AT_ONCE,
+                0,
+                width=190,
+                key="evaluate_at_once",
+                persist_state="session",
+                help="That each server of language models is sent at a time. With 0 it is found out: as many as make replies come faster, "
+                "or at_once in its row of models.toml. A service that bills or refuses by the minute may want few.",
+            )
+            cap, valid = spend_at_most("evaluate_cap")
+    return int(at_once), cap, valid
+
+
+def begin(chosen: list[Instance], sets: list[str], size: int, seed: int, at_once: int = 0, cap: Cap | None = None, **settings: Any) -> None:
     """Start the run and show it; what stands in the way is said."""
     try:
         with st.spinner("Opening what is asked and drawing the questions"):
             plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **settings)
-            job = evaluate(engine(), store(), plan)
+            job = evaluate(engine(), store(), plan, at_once=at_once, cap=cap)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return

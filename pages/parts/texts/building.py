@@ -12,13 +12,14 @@ from core.builds.report import UNREADABLE
 from core.builds.run import place
 from core.builds.shipped import ShippedBuild, Unasked, builds_of, ships
 from core.corpus import Corpus
-from core.errors import BadInput, HopscopeError
+from core.errors import HopscopeError
 from core.graph.store import Graph
 from core.io.durations import span
 from core.io.plain import from_plain
-from core.models.price import Cap, cap_of
+from core.models.price import Cap
 from core.runtime.jobs import CANCELLED, WAITING, Job
 from pages.parts.shared.session import engine
+from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import working
 from pages.parts.texts.graph_view import look
@@ -109,26 +110,16 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         return
     words = "Build anew" if now.built else "Go on" if before is not None and known.missing < known.chunks else "Build"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        cap = _cap(now) if known.calls else None
-        st.button(words, key=_button(now), type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build, cap))
-
-
-def _cap(now: Status) -> Cap | None:
-    """The most that a build may spend, where something was written; what is no cap is said below it, and the build has none."""
-    text = st.text_input(
-        "Spend at most",
-        placeholder="no limit",
-        width=220,
-        key=f"build_cap-{now.folder.name}",
-        persist_state="session",
-        help="Money by the prices in models.toml, as 2.50, or tokens, as 200000 tokens. Building stops before it costs more; what was read "
-        "is saved, and goes on with a higher limit.",
-    )
-    try:
-        return cap_of(text)
-    except BadInput as error:
-        st.error(plain(str(error)))
-        return None
+        cap, valid = spend_at_most(f"build_cap-{now.folder.name}") if known.calls else (None, True)
+        st.button(
+            words,
+            key=_button(now),
+            type="primary",
+            icon=":material/play_arrow:",
+            on_click=start,
+            args=(corpus, now.build, cap),
+            disabled=not valid,
+        )
 
 
 def _gaps(corpus: Corpus, now: Status) -> None:

@@ -150,3 +150,25 @@ def test_what_a_server_refuses_is_in_its_description(own_home):
         assert registry.info("mine").refuses == ()
         registry.chat("mine").reply(ASK)
     assert registry.info("mine").refuses == ("stream_options",)
+
+
+def test_rows_of_one_address_send_the_server_no_more_than_one_would(own_home):
+    row = '[model.{name}]\nkind = "chat"\nbackend = "openai"\nurl = "http://localhost:{port}/v1{slash}"\nmodel = "{name}"\n{more}\n'
+    rows = {"a": (1, "", ""), "b": (1, "/", ""), "c": (2, "", "")}
+
+    def declared(**more):
+        text = "".join(row.format(name=n, port=p, slash=s, more=more.get(n, m)) for n, (p, s, m) in rows.items())
+        (own_home / "models.toml").write_text(text)
+
+    declared()
+    registry = Registry()
+    a, b, c = (registry.chat(name) for name in "abc")
+    assert a.window is b.window and a.window is not c.window
+    found = a.window
+    declared(b="at_once = 3", c="at_once = 2")  # the least number that a row gives holds for both
+    registry.reload()
+    a, b, c = (registry.chat(name) for name in "abc")
+    assert a.window is b.window is not found and (a.window.limit, c.window.limit) == (3, 2)
+    declared()
+    registry.reload()
+    assert registry.chat("b").window is registry.chat("a").window is found  # what was found out is not lost

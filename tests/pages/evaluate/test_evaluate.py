@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -16,6 +17,7 @@ from core.evaluation.runs.starting import evaluate
 from core.instances.catalogue import Instance, catalogue
 from core.io.home import ROOT
 from core.io.home import home as home_folder
+from core.models.price import Cap
 from core.operators.text import parse_line
 from core.sources import GraphSource
 from pages.parts.shared.session import engine, store
@@ -186,3 +188,50 @@ def test_a_question_to_documents_opens_with_its_hits(home):
     assert not at.exception and not at.error and "Starts from" not in said(at)
     (lane,) = at.session_state["evaluation_open"][1].lanes
     assert len(lane.state.chunks) == 3
+
+
+def test_a_limit_and_a_number_of_requests_are_given_to_the_run(home, monkeypatch):
+    given = []
+
+    def begun(engine, store, plan, **how):
+        given.append(how)
+        raise HopscopeError("Not now.")
+
+    monkeypatch.setattr("pages.parts.evaluate.form.evaluate", begun)
+    at = opened()
+    limit = lambda: next(one for one in at.text_input if one.label == "Spend at most")
+    start = lambda: next(one for one in at.button if one.label == "Start")
+    limit().set_value("**much** <i>").run()
+    assert "is no cap" in said(at) and start().disabled  # nothing begins without the limit that was meant
+    limit().set_value("2000 tokens").run()
+    next(one for one in at.number_input if one.label == "Requests at a time").set_value(3).run()
+    start().click().run()
+    assert given == [{"at_once": 3, "cap": Cap(2000, True)}] and "Not now" in said(at)
+
+
+def test_a_run_that_a_limit_stopped_goes_on_under_one(home, run, monkeypatch):
+    """The limit is there as it was, so that “Go on” spends no more than was allowed."""
+    from pages.parts.evaluate import evaluating
+
+    work = SimpleNamespace(cap=Cap(2.5), at_once=4)
+    job = SimpleNamespace(ended=True, error="Stopped before the cap.", evaluation=work)
+    unfinished = SimpleNamespace(id=run, total=6, done=3, failed=0, spec={"model": True})
+    given = []
+    monkeypatch.setattr(evaluating, "job_of", lambda run: job)
+    monkeypatch.setattr(evaluating, "planned", lambda store, run: None)
+    monkeypatch.setattr(evaluating, "evaluate", lambda engine, store, plan, **how: given.append(how) or SimpleNamespace(number=run))
+
+    def page():
+        import streamlit as st
+
+        from pages.parts.evaluate.evaluating import progress
+
+        progress(st.session_state["run"])
+
+    at = AppTest.from_function(page)
+    at.session_state["run"] = unfinished
+    at.run()
+    assert at.text_input[0].value == "2.5" and "Stopped before the cap" in at.error[0].value
+    at.text_input[0].set_value("5").run()
+    next(one for one in at.button if one.label == "Go on").click().run()
+    assert given == [{"at_once": 4, "cap": Cap(5.0)}] and not at.exception

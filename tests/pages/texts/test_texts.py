@@ -168,7 +168,7 @@ def test_a_build_that_costs_money_says_how_much_and_stops_before_a_limit(small, 
             assert " EUR" in texts(at) and "Reports on communities come on top" in texts(at) and "In all: about" in texts(at)
             limit = next(one for one in at.text_input if one.label == "Spend at most")
             limit.set_value("<script>alert(1)</script>").run()
-            assert "“<script>alert(1)</script>” is no cap" in texts(at)
+            assert "“<script>alert(1)</script>” is no cap" in texts(at) and button(at, "Build").disabled
             next(one for one in at.text_input if one.label == "Spend at most").set_value("1 tokens").run()
             button(at, "Build").click().run()
             until(at, lambda: at.error)

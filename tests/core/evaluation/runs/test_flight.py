@@ -10,8 +10,10 @@ from dataclasses import replace
 import pytest
 
 from core.evaluation.metrics.outcome import Outcome
+from core.evaluation.runs.servers import servers
 from core.evaluation.runs.starting import evaluate
 from core.models.chat.openai import OpenAIChat
+from core.models.chat.window import Window
 from core.types import Question
 from tests.core.models.chat_server import serving, stream
 
@@ -181,3 +183,14 @@ def test_cancelled_in_the_middle_nothing_is_lost_and_nothing_done_twice(bench):
     assert again.number == job.number and bench.store().run(job.number).done == 40
     later = "\n".join(seen.asked[count:])
     assert not any(f"number {int(question[2:])}:" in later for question in finished)
+
+
+def test_models_of_one_address_are_one_server(bench):
+    first = OpenAIChat("http://localhost:1/v1", "a", "a")
+    second = OpenAIChat("http://localhost:1/v1", "b", "b")
+    second.window = first.window
+    plan = bench.plan(judge=True)
+    bench.models.chat = lambda role="answer": second if role == "judge" else first
+    assert len(servers(plan, bench.models)) == 1
+    second.window = Window()
+    assert len(servers(plan, bench.models)) == 2
