@@ -7,7 +7,7 @@
 //   palette: {where, count, groups: [{title, stage, rows: [entry]}], more, others: [{why, titles}]}
 //   entry: {name, title, sentence, term, about: {text, reads, writes, used}, current, slots: [slot], bricks: [key]}
 //   form: {key, title, sentence, fields: [field], arms: [name] | null, advice}
-//   compact: only the line, what fits and the form, as within a dialog
+//   start: what to do where the line is empty; compact: only the line, what fits and the form, as within a dialog
 //   change: see change.js; running: whether the line is at work; held: whether the line before stays; complete: whether the line can be run
 // Says: {who, edits: [{n, do, ...}]}. An edit is sent again, with the next one or after a while, until `done` has come up to its number, so
 // that none is lost where several come while the page is busy. What fits where is in the data; nothing here decides it.

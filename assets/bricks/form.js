@@ -69,7 +69,7 @@ export class BrickForm {
   about(entry) {
     if (!entry) return [el("div", "scroll", el("p", "none", "Point at a step to read what it does. Click it, or drag it into the line: between two bricks, or over one to replace it."))];
     const { text, reads, writes, used } = entry.about;
-    const facts = [["Reads", reads.join(", ") || "the question alone"], ["Gives", writes.join(", ") || "an answer"], ["In", used]];
+    const facts = [["Reads", reads], ["Gives", writes], ["In", used]];
     const list = el("dl", "facts", ...facts.filter(([, value]) => value).map(([name, value]) => el("div", "", el("dt", "", name), el("dd", "", value))));
     return [el("div", "panel-head", el("h3", "", el("b", "", entry.title)), el("code", "", entry.name)), el("div", "scroll", list, ...text.map((part) => el("p", "prose", part)))];
   }

@@ -30,7 +30,7 @@ function slot(bench, name) {
   const chosen = bench.data.chosen?.slot === name;
   if (chosen) open.setAttribute("aria-current", "true");
   const item = el("div", chosen ? "slot chosen" : "slot", open);
-  if (name === "0" && !bench.data.bricks.length) item.append(el("span", "hint", "Drop the first step here, press +, or start from a method above."));
+  if (name === "0" && !bench.data.bricks.length) item.append(el("span", "hint", bench.data.start));
   item.setAttribute("role", "listitem");
   item.dataset.slot = name;
   return item;

@@ -33,6 +33,19 @@ NEED = {
     "graph": "a graph, and nothing before it makes one",
     "communities": "communities, and nothing before it finds any",
 }
+AGAIN = {
+    "chunks": "cuts chunks, and they are cut before it",
+    "facts": "reads chunks, and they are read before it",
+    "graph": "makes a graph, and one is made before it",
+}  # what a build has once
+AFTER = {
+    "extract": "chunks were read",
+    "merge": "the graph was made",
+    "link": "edges were added to it",
+    "group": "it was grouped",
+    "tell": "reports were written",
+    "index": "vectors were made",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +164,8 @@ class BuildOperator(Declared):
 
 @dataclass(frozen=True, repr=False)
 class BuildLine(OperatorLine[BuildOperator]):
-    """Building operators one after the other; refuses an order in which something is read that nobody wrote. Raises BadParameter."""
+    """Building operators one after the other; refuses an order in which something is read that nobody wrote, what is made is thrown away by
+    another, or a stage comes after a later one. Raises BadParameter."""
 
     def unfit_at(self, position: int) -> str | None:
         return unfit(self.operators[:position], self.operators[position])
@@ -182,4 +196,10 @@ def unfit(before: Iterable[BuildOperator], operator: BuildOperator) -> str | Non
     for need in operator.reads:
         if need not in written:
             return f"{type(operator).__name__} reads {NEED[need]}."
+    for made in operator.writes:
+        if made in AGAIN and made in written and made not in operator.reads:
+            return f"{type(operator).__name__} {AGAIN[made]}."
+    last = max((STAGES.index(other.stage) for other in before), default=0)
+    if last > STAGES.index(operator.stage):
+        return f"{type(operator).__name__} cannot come after {AFTER[STAGES[last]]}."
     return None

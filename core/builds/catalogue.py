@@ -13,7 +13,7 @@ from core.builds.base import STAGES, BuildLine, BuildOperator
 from core.builds.registry import OPERATORS
 from core.errors import BadParameter, nearest, shorten
 from core.lines import calls, check_row, named_values, stage_of
-from core.parameters import make, parameters
+from core.parameters import make, parameters, values
 
 FILE = Path(__file__).with_name("builds.toml")
 FIELDS = ("title", "graph", "extractor", "paper", "notes", "line")
@@ -48,6 +48,11 @@ class Build:
     extractor: str = ""
     paper: str = ""
     notes: str = ""
+
+    @property
+    def own(self) -> bool:
+        """Whether its line is no row of the catalogue, by whatever language model: its id is the line."""
+        return "(" in self.id
 
     @property
     def row(self) -> str:
@@ -99,7 +104,29 @@ def find(spec: str) -> Build:
             f"There is no build “{shorten(spec)}”.{nearest(spec, [*known, *dict.fromkeys(b.graph for b in known.values())])}"
         )
     line = parse_line(spec)
-    return next((build for build in known.values() if build.line == line), Build(repr(line), "Own build", line))
+    return next((build for build in known.values() if build.line == line), Build(repr(line), "Own build", line, kind_of(line)))
+
+
+def kind_of(line: BuildLine) -> str:
+    """The kind of graph that a line makes: that of the row with the same steps from the graph on, and of these of the one with the fewest
+    other settings; empty where no row has these steps.
+
+    >>> from core.builds.catalogue import kind_of, parse_line
+    >>> kind_of(parse_line("SentenceChunks() >> NounPhrases() >> Merge(longest=90) >> Vectors(of='nodes')"))
+    'rkg'
+    >>> kind_of(parse_line("TokenChunks() >> NounPhrases() >> PassageGraph() >> AddSynonymEdges()"))
+    ''
+    """
+    steps = _graph_steps(line)
+    alike = [(row.graph, other) for row in catalogue().values() if [*map(type, other := _graph_steps(row.line))] == [*map(type, steps)]]
+    differing = lambda pair: sum(values(one)[name] != value for one, two in zip(pair[1], steps) for name, value in values(two).items())
+    return min(alike, key=differing)[0] if alike else ""
+
+
+def _graph_steps(line: BuildLine) -> list[BuildOperator]:
+    """The steps that decide what kind of graph a line makes: those that make a graph, and what comes after, but for vectors."""
+    made = next((at for at, one in enumerate(line) if "graph" in one.writes), len(line))
+    return [one for one in line.operators[made:] if one.stage != "index"]
 
 
 def of_kind(graph: str) -> list[Build]:
@@ -150,7 +177,7 @@ def parse_line(text: str) -> BuildLine:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise BadParameter(f"“{shorten(text)}” is neither a build nor a line of building operators.") from None
-    return BuildLine(tuple(_called(call) for call in calls(tree)))
+    return BuildLine(tuple(read_operator(call) for call in calls(tree)))
 
 
 def operator_class(name: object, where: str = "") -> type[BuildOperator]:
@@ -162,7 +189,8 @@ def operator_class(name: object, where: str = "") -> type[BuildOperator]:
     return OPERATORS[name]
 
 
-def _called(call: ast.expr) -> BuildOperator:
+def read_operator(call: ast.expr) -> BuildOperator:
+    """The building operator that an expression names with its parameters. Raises BadParameter."""
     named = named_values(call)
     if named is None:
         raise BadParameter(f"“{shorten(ast.unparse(call))}” is neither a build nor a building operator with named parameters.")

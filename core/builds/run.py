@@ -6,7 +6,8 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,20 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     there = (now.build for now in known_states if now.current or (shipped and ships(corpus, now.build)))
     ready = next(there, next((now.build for now in known_states if now.serves), None))
     return ready or next((one for one in kind if not one.line.asks_chat), kind[0])
+
+
+def own_builds(corpus: Corpus) -> dict[str, Build]:
+    """The builds of a corpus by a line that is no row of the catalogue, as built here before: by that line.
+
+    Of such a build the record beside the graph has the line as its name; what cannot be read is left out.
+    """
+    found: dict[str, Build] = {}
+    for file in sorted((corpus.folder / "graphs").glob(f"*/{BUILT}")):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, BadParameter):
+            known = digests.check_marked(json.loads(file.read_text("utf-8")))
+            if known["build"] == known["line"] and (one := find(known["line"])).own:
+                found[one.id] = replace(one, title=f"{one.title}: {one.line.words()}")
+    return found
 
 
 def built_as(graph: Graph) -> Build | None:
@@ -267,6 +282,8 @@ def _build(build: str | Build) -> Build:
 
 def _word(build: Build) -> str:
     """How the command line names a build."""
+    if build.own:
+        return f'"{build.id}"'
     return f"{build.graph} --extractor {build.extractor}" if build.extractor else build.graph or f"'{build.id}'"
 
 

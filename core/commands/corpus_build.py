@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from core.builds import build, chosen, status
+from core.builds import build, chosen, own_builds, status
 from core.builds.base import LANES
 from core.builds.catalogue import EXTRACTORS, KINDS, Build, find
 from core.builds.cost import cost
@@ -124,7 +124,7 @@ def _ask() -> None:
 
 def _status(options) -> int:
     corpus = open_corpus(options.name)
-    for one in builds_of(corpus).values():
+    for one in [*builds_of(corpus).values(), *own_builds(corpus).values()]:
         print(f"{one.id:22} {_state(corpus, one):40} {one.title}")
     for came in shipped(corpus):
         print(f"{came.build} comes with it: {came.words()}")

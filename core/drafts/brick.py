@@ -8,8 +8,9 @@ from functools import cached_property
 from itertools import count
 from typing import Any
 
+from core.drafts.vocabulary import RETRIEVAL, Vocabulary, vocabulary_of
 from core.errors import BadParameter
-from core.operators.base import Line, Operator
+from core.lines import OperatorLine
 from core.operators.branch import DECIDES, Branch
 from core.operators.combinator import Combinator, combined
 from core.parameters import make, parameters, values
@@ -24,19 +25,19 @@ class Brick:
     """One step of a draft. `key` stays the same wherever the brick is moved; `arms` are the rows that a loop, a branch or a union holds."""
 
     key: int
-    cls: type[Operator]
+    cls: type[Any]
     given: Mapping[str, Any] = field(default_factory=dict)
     arms: Mapping[str, Bricks] = field(default_factory=dict)
 
     @cached_property
-    def _made(self) -> tuple[Operator | None, str]:
+    def _made(self) -> tuple[Any, str]:
         """The operator and no word, or None and why it cannot be made yet."""
         try:
             return self._make(), ""
         except BadParameter as error:
             return None, str(error)
 
-    def _make(self) -> Operator:
+    def _make(self) -> Any:
         arms = {name: operators_of(row) for name, row in self.arms.items()}
         if issubclass(self.cls, Branch):
             numbered = tuple((int(name), arm) for name, arm in arms.items() if name != OTHERWISE)
@@ -46,7 +47,7 @@ class Brick:
         return make(self.cls, self.given)
 
     @property
-    def operator(self) -> Operator | None:
+    def operator(self) -> Any:
         """The operator that this brick is; None where its rows do not make one yet."""
         return self._made[0]
 
@@ -80,7 +81,7 @@ class Brick:
                 yield from brick.each()
 
 
-def operators_of(row: Iterable[Brick]) -> tuple[Operator, ...]:
+def operators_of(row: Iterable[Brick]) -> tuple[Any, ...]:
     """The operators of bricks. Raises BadParameter where one is none yet."""
     found = []
     for brick in row:
@@ -90,7 +91,7 @@ def operators_of(row: Iterable[Brick]) -> tuple[Operator, ...]:
     return tuple(found)
 
 
-def brick_of(operator: Operator, keys: Iterator[int]) -> Brick:
+def brick_of(operator: Any, keys: Iterator[int]) -> Brick:
     """An operator as a brick, with the next of `keys`, and so what it holds."""
     key = next(keys)
     row = lambda arm: tuple(brick_of(one, keys) for one in arm)
@@ -104,17 +105,17 @@ def brick_of(operator: Operator, keys: Iterator[int]) -> Brick:
     return brick
 
 
-_usual: dict[type[Operator], Operator] = {}
+_usual: dict[type[Any], Any] = {}
 
 
-def usual(cls: type[Operator]) -> Operator:
+def usual(cls: type[Any]) -> Any:
     """The operator with its defaults, made once."""
     if cls not in _usual:
         _usual[cls] = cls()
     return _usual[cls]
 
 
-def new_brick(cls: type[Operator], keys: Iterator[int]) -> Brick:
+def new_brick(cls: type[Any], keys: Iterator[int]) -> Brick:
     """An operator with its defaults as a brick; a branch with two rows that hold nothing yet."""
     if issubclass(cls, Branch):
         return Brick(next(keys), Branch, {"on": DECIDES[0]}, {"1": (), OTHERWISE: ()})
@@ -123,16 +124,17 @@ def new_brick(cls: type[Operator], keys: Iterator[int]) -> Brick:
 
 @dataclass(frozen=True)
 class Draft:
-    """Bricks in a row; `following` is the key that the next new brick gets."""
+    """Bricks in a row; `following` is the key that the next new brick gets, `vocabulary` what bricks there may be."""
 
     bricks: Bricks = ()
     following: int = 1
+    vocabulary: Vocabulary = RETRIEVAL
 
     @classmethod
-    def of(cls, operators: Iterable[Operator]) -> Draft:
+    def of(cls, line: Iterable[Any]) -> Draft:
         """A line as a draft."""
         keys = count(1)
-        return cls(tuple(brick_of(operator, keys) for operator in operators), next(keys))
+        return cls(tuple(brick_of(operator, keys) for operator in line), next(keys), vocabulary_of(line))
 
     def each(self) -> Iterator[Brick]:
         """Every brick, those inside others too."""
@@ -148,13 +150,13 @@ class Draft:
         """Its canonical text, as `core.drafts.text.parse_draft` reads it; of a complete draft that of its line."""
         return " >> ".join(brick.text for brick in self.bricks)
 
-    def line(self) -> Line:
+    def line(self) -> OperatorLine[Any]:
         """The line that it makes. Raises BadParameter where it is empty or cannot be run."""
         if not self.bricks:
             raise BadParameter("The line is empty; add a first step, or start from a method.")
-        return Line(operators_of(self.bricks))
+        return self.vocabulary.line(operators_of(self.bricks))
 
-    def complete(self) -> Line | None:
+    def complete(self) -> Any:
         """The line that it makes; None where it cannot be run yet."""
         try:
             return self.line()

@@ -9,9 +9,8 @@ from typing import Any
 
 from core.drafts.brick import OTHERWISE, Brick, Draft, new_brick, recounted
 from core.drafts.slots import Slot, place_of, row_at, slot_of, with_row
+from core.drafts.vocabulary import Vocabulary
 from core.errors import BadParameter, nearest
-from core.operators import OPERATORS
-from core.operators.base import Operator
 from core.operators.branch import Branch
 from core.parameters import make, parameters
 
@@ -89,7 +88,7 @@ def edit(draft: Draft, change: Change) -> Draft:
     that does not exist, a value that it cannot have, and for more bricks than a draft may have."""
     if isinstance(change, Insert):
         keys = count(draft.following)
-        return _counted(_put(draft, change.slot, new_brick(class_of(change.name), keys)), keys)
+        return _counted(_put(draft, change.slot, new_brick(class_of(change.name, draft.vocabulary), keys)), keys)
     place, brick = place_of(draft, change.key), draft.find(change.key)
     if place is None or brick is None:
         return draft
@@ -102,17 +101,16 @@ def edit(draft: Draft, change: Change) -> Draft:
         return _moved(draft, brick, place, change.slot)
     if isinstance(change, Replace):
         keys = count(draft.following)
-        return _counted(_instead(draft, place, brick, _replaced(brick, class_of(change.name), keys)), keys)
+        return _counted(_instead(draft, place, brick, _replaced(brick, class_of(change.name, draft.vocabulary), keys)), keys)
     return _instead(draft, place, brick, _with_arm(brick, change) if isinstance(change, AddArm | RemoveArm) else _with_value(brick, change))
 
 
-def class_of(name: str) -> type[Operator]:
-    """The operator of that name, a branch among them. Raises BadParameter that names the nearest."""
-    if name == Branch.__name__:
-        return Branch
-    if name not in OPERATORS:
-        raise BadParameter(f"There is no operator “{name[:80]}”.{nearest(name, OPERATORS)}")
-    return OPERATORS[name]
+def class_of(name: str, vocabulary: Vocabulary) -> type[Any]:
+    """The operator of that name. Raises BadParameter that names the nearest."""
+    known = vocabulary.operators
+    if name not in known:
+        raise BadParameter(f"There is no operator “{name[:80]}”.{nearest(name, known)}")
+    return known[name]
 
 
 def _put(draft: Draft, slot: Slot, brick: Brick) -> Draft:
@@ -141,7 +139,7 @@ def _moved(draft: Draft, brick: Brick, place: Slot, to: Slot) -> Draft:
     return _put(without, replace(to, at=to.at - 1) if same_row and to.at > place.at else to, brick)
 
 
-def _replaced(brick: Brick, cls: type[Operator], keys: Iterator[int]) -> Brick:
+def _replaced(brick: Brick, cls: type[Any], keys: Iterator[int]) -> Brick:
     if cls is brick.cls:
         return brick
     new = new_brick(cls, keys)

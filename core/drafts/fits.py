@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from core.drafts.brick import Brick, Bricks, Draft
 from core.drafts.edits import Change, Insert, Move, Replace, edit
 from core.drafts.slots import Slot, place_of, row_at, slots
-from core.operators import OPERATORS
-from core.operators.base import Operator, unfit
+from core.drafts.vocabulary import Vocabulary
+from core.operators.base import Operator
 from core.operators.branch import Branch
 from core.operators.combinator import Combinator
-
-CLASSES: Mapping[str, type[Operator]] = {**OPERATORS, Branch.__name__: Branch}  # what a draft can be made of, by name
 
 
 @dataclass(frozen=True)
 class _Before:
-    """What stands for all bricks before a place: what they write, and whether an answer is among them. A brick that is no operator yet
+    """What stands for all bricks before a place: what they write, and the last of their stages. A brick that is no operator yet
     counts as writing what any brick in it writes, so that only this brick is said to lack something."""
 
     writes: frozenset[str]
     stage: str
 
-    def and_then(self, brick: Brick) -> _Before:
+    def and_then(self, brick: Brick, stages: Sequence[str]) -> _Before:
         """With one more brick."""
         operator = brick.operator
         writes = operator.writes if operator is not None else [field for one in brick.each() for field in _writes(one)]
-        return _Before(self.writes.union(writes), "generate" if "generate" in (self.stage, brick.stage) else brick.stage)
+        return _Before(self.writes.union(writes), max(self.stage or brick.stage, brick.stage, key=stages.index))
 
 
-def title_of(operator: Operator | type[Operator]) -> str:
+def title_of(operator: Any) -> str:
     """The operator's title as a heading."""
     return operator.title[:1].upper() + operator.title[1:]
 
@@ -40,23 +38,23 @@ def title_of(operator: Operator | type[Operator]) -> str:
 def faults(draft: Draft) -> dict[int, str]:
     """By key a sentence for each brick that lacks something where it is; empty for a draft whose line can be run."""
     found: dict[int, str] = {}
-    _walk(draft.bricks, None, None, found)
+    _walk(draft.bricks, None, None, found, draft.vocabulary)
     return found
 
 
-def _walk(row: Bricks, before: _Before | None, inside: Brick | None, found: dict[int, str]) -> None:
+def _walk(row: Bricks, before: _Before | None, inside: Brick | None, found: dict[int, str], vocabulary: Vocabulary) -> None:
     """Add the faults of a row behind what is `before` it."""
     for brick in row:
         operator = brick.operator
         reason = _refused(inside, brick)
         for arm in brick.arms.values():
-            _walk(arm, before, brick, found)
+            _walk(arm, before, brick, found, vocabulary)
         if reason is None:
             known: tuple[Any, ...] = (before,) if before else ()
-            reason = _said(unfit(known, operator), operator) if operator is not None else brick.lacks
+            reason = _said(vocabulary.unfit(known, operator), operator) if operator is not None else brick.lacks
         if reason and not (brick.arms and any(one.key in found for one in brick.each())):  # else a brick in it says so already
             found[brick.key] = reason
-        before = (before or _Before(frozenset(), "")).and_then(brick)
+        before = (before or _Before(frozenset(), "")).and_then(brick, vocabulary.stages)
 
 
 def _writes(brick: Brick) -> tuple[str, ...]:
@@ -68,7 +66,8 @@ def _refused(holder: Brick | None, brick: Brick) -> str | None:
     if holder is None:
         return None
     cls: Any = holder.cls
-    operator = brick.operator or brick.cls.__new__(brick.cls)  # of which only the kind is looked at
+    kind: Any = brick.cls
+    operator = brick.operator or kind.__new__(kind)  # of which only the kind is looked at
     one: Any = holder.operator or cls.__new__(cls)
     try:
         admitted = one.admits(operator)
@@ -77,7 +76,7 @@ def _refused(holder: Brick | None, brick: Brick) -> str | None:
     return None if admitted else f"“{title_of(brick.cls)}” cannot be part of {cls.kind}."
 
 
-def _said(reason: str | None, operator: Operator) -> str | None:
+def _said(reason: str | None, operator: Any) -> str | None:
     """A reason with the operator's title in place of the name of its class."""
     return None if reason is None else reason.replace(type(operator).__name__, f"“{title_of(operator)}”", 1)
 
@@ -118,7 +117,7 @@ def offers(draft: Draft, place: Slot | int) -> dict[str, str | None]:
     """For each operator by name why it does not fit in a slot, or in the place of the brick of that key; None where it fits."""
     known = faults(draft)
     put = (lambda name: Insert(place, name)) if isinstance(place, Slot) else (lambda name: Replace(place, name))
-    return {name: misfit(draft, put(name), known) for name in CLASSES}
+    return {name: misfit(draft, put(name), known) for name in draft.vocabulary.operators}
 
 
 def slots_for(draft: Draft, name: str) -> tuple[Slot, ...]:
@@ -140,8 +139,8 @@ def moves(draft: Draft, key: int) -> tuple[Slot, ...]:
 
 
 def usual_slot(draft: Draft) -> Slot:
-    """Where a brick is put unless a place is chosen: before the first that lacks something, before an answer, at the end."""
+    """Where a brick is put unless a place is chosen: before the first that lacks something, before an answer or vectors, at the end."""
     known = faults(draft)
     broken: Iterable[int] = (at for at, brick in enumerate(draft.bricks) if any(one.key in known for one in brick.each()))
-    ends = bool(draft.bricks) and draft.bricks[-1].stage == "generate"
-    return Slot(next(iter(broken), len(draft.bricks) - ends))
+    rest = (at for at, brick in enumerate(draft.bricks) if brick.stage == draft.vocabulary.last)
+    return Slot(next(iter(broken), next(rest, len(draft.bricks))))

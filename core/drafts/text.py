@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from core.drafts.brick import OTHERWISE, Brick, Bricks, Draft, brick_of
+from core.drafts.vocabulary import RETRIEVAL, Vocabulary
 from core.errors import BadParameter
 from core.lines import calls, named_values
 from core.operators.base import Operator
@@ -20,7 +21,7 @@ from core.parameters import make, parameters
 HOLDERS: dict[str, type[Combinator]] = {cls.__name__: cls for cls in (Loop, Union)}
 
 
-def parse_draft(text: str) -> Draft:
+def parse_draft(text: str, vocabulary: Vocabulary = RETRIEVAL) -> Draft:
     """The draft whose `text` it is: a line, which need not be one that can be run. Raises BadParameter for what is no line at all.
 
     >>> from core.drafts.text import parse_draft
@@ -28,12 +29,14 @@ def parse_draft(text: str) -> Draft:
     'Rank(keep=8) >> Loop(body=..., budget=9)'
     """
     if not text.strip():
-        return Draft()
+        return Draft(vocabulary=vocabulary)
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise BadParameter("This cannot be read as a line: Operator(parameter=value) >> Operator() …") from None
     keys = count(1)
+    if vocabulary is not RETRIEVAL:
+        return Draft(tuple(brick_of(vocabulary.read(call), keys) for call in calls(tree)), next(keys), vocabulary)
     return Draft(_row(tree, keys), next(keys))
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from core.operators.base import Line, Operator
-from core.parameters import parameters, value_words, values
+from core.lines import OperatorLine
+from core.operators.base import Line
+from core.parameters import Declared, parameters, value_words, values
 
 SAID = 3  # settings that a name may hold
 
@@ -35,7 +37,7 @@ def changed_settings(line: Line, other: Line) -> tuple[str, ...]:
     return tuple(changes) if len(changes) <= SAID else ()
 
 
-def change_words(before: Line, now: Line) -> str:
+def change_words(before: OperatorLine[Any], now: OperatorLine[Any]) -> str:
     """How the second line differs from the first, as a person says it; empty where it does not.
 
     >>> from core.instances.difference import change_words
@@ -64,7 +66,7 @@ def change_words(before: Line, now: Line) -> str:
     return f"{_titles(old)} → {_titles(new)}"
 
 
-def _setting_words(before: Operator, now: Operator) -> str:
+def _setting_words(before: Declared, now: Declared) -> str:
     """The settings of one operator that differ: `Rank: keep 32 → 8`."""
     given, changed = values(now), []
     for parameter in parameters(type(now)):
@@ -74,5 +76,5 @@ def _setting_words(before: Operator, now: Operator) -> str:
     return f"{_titles([now])}: {', '.join(changed) or 'changed inside'}"
 
 
-def _titles(operators: Sequence[Operator]) -> str:
+def _titles(operators: Sequence[Any]) -> str:
     return ", ".join(f"{one.title[:1].upper()}{one.title[1:]}" for one in operators)

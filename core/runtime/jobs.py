@@ -165,6 +165,11 @@ class Jobs:
         with self._lock:
             return self._known(key)
 
+    def of(self, begins: str) -> list[Job]:
+        """The jobs whose keys begin so, running or ended."""
+        with self._lock:
+            return [job for key, job in self._jobs.items() if key.startswith(begins)]
+
     def holds(self, job: Job) -> bool:
         """Whether the job of this one's key is this one."""
         return self._jobs.get(job.key) is job

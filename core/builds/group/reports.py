@@ -53,7 +53,7 @@ class Report:
 
 @dataclass(frozen=True, repr=False)
 class Reports(BuildOperator):
-    """A report on each community: by a language model, bottom-up, or with `writer` “extractive” the descriptions of its best
+    """A report on each community: by a language model, bottom-up, or, where it is extractive, the descriptions of its best
     connected entities and heaviest relations as they are (Microsoft's GraphRAG: title, summary, findings, rating).
 
     The model is shown `budget` tokens of entities and relations, the best connected first; of a community for which that is not enough,

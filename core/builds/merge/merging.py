@@ -26,7 +26,7 @@ Shorten = Callable[[Sequence[tuple[str, Iterable[str]]]], list[str]]  # the desc
 
 @dataclass(frozen=True, repr=False)
 class Merge(BuildOperator):
-    """The graph of all facts: a node for each name, an edge for each two entities (or, with `by` “name”, for each relation by name
+    """The graph of all facts: a node for each name, an edge for each two entities (or, where edges go by name, for each relation
     between them), whichever is given first; weights are summed, descriptions joined, and chunks remembered.
 
     A node is shown by its most frequent spelling and has its most frequent type. Descriptions longer than `longest` tokens are cut behind

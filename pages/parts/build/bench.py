@@ -12,7 +12,7 @@ from core.drafts.fits import usual_slot
 from core.drafts.slots import place_of, row_at, slot_of
 from core.drafts.text import parse_draft
 from core.errors import BadParameter
-from core.operators.base import Line
+from core.lines import OperatorLine
 from core.parameters import Parameter, parameters
 
 LONGEST = 20_000  # letters of a text that is read as a line
@@ -44,7 +44,7 @@ class Bench:
     palette: tuple[Draft, tuple[int | Slot, bool], dict[str, Any]] | None = None  # what was drawn last, for which draft, place and source
 
     @classmethod
-    def of(cls, line: Line) -> Bench:
+    def of(cls, line: OperatorLine[Any]) -> Bench:
         """A line with nothing before it, its first brick chosen."""
         return cls(History(Draft.of(line)), picked=1)
 
@@ -62,18 +62,18 @@ class Bench:
         return usual_slot(self.draft)
 
     @property
-    def line(self) -> Line | None:
+    def line(self) -> Any:
         """The line as it is; None where it cannot be run yet."""
         return None if faults(self.draft) else self.draft.complete()
 
-    def load(self, line: Line) -> None:
+    def load(self, line: OperatorLine[Any]) -> None:
         """Take over a line in place of what is here."""
         self._then(Draft.of(line))
         self.picked = None
 
     def read(self, text: str) -> None:
         """Take over the line that a text writes, which need not be complete. Raises BadParameter where it is none."""
-        self._then(parse_draft(text[:LONGEST]))
+        self._then(parse_draft(text[:LONGEST], self.draft.vocabulary))
         self.picked = None
 
     def hear(self, message: Mapping[str, Any], check: Check) -> bool:

@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from core.builds import catalogue as builds
+from core.builds.catalogue import KINDS
 from core.diagnosis.curves import Curve
 from core.drafts import Brick, Draft, Slot, faults, slots
-from core.drafts.brick import OTHERWISE
-from core.drafts.fits import CLASSES, bricks_for, moves, offers, slots_for, title_of
+from core.drafts.brick import OTHERWISE, usual
+from core.drafts.fits import bricks_for, moves, offers, slots_for, title_of
 from core.drafts.slots import LINE, row_at
 from core.drafts.terms import term
+from core.drafts.vocabulary import BUILDING, RETRIEVAL, Vocabulary
 from core.instances.catalogue import published
-from core.operators.base import STAGES, Operator
 from core.operators.branch import Branch
 from core.parameters import parameters, value_words
 from pages.parts.build.bench import Bench
@@ -40,6 +42,33 @@ SHORT = {
     "read": "Answer",
     "generate": "Answer",
 }  # of a brick
+BUILD_STAGE_WORDS = {
+    "chunk": "Cut the documents",
+    "extract": "Read the chunks",
+    "merge": "Make the graph",
+    "link": "Add edges",
+    "group": "Group chunks or entities",
+    "tell": "Report on groups",
+    "index": "Make it searchable",
+}
+BUILD_SHORT = {
+    "chunk": "Cut",
+    "extract": "Read",
+    "merge": "Make the graph",
+    "link": "Add edges",
+    "group": "Group",
+    "tell": "Report",
+    "index": "Make searchable",
+}
+WORDS: Mapping[Vocabulary, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    RETRIEVAL: (STAGE_WORDS, SHORT),
+    BUILDING: (BUILD_STAGE_WORDS, BUILD_SHORT),
+}  # of the palette's groups, and of a brick
+START = {
+    RETRIEVAL: "Drop the first step here, press +, or start from a method above.",
+    BUILDING: "Drop the first step here, or press +.",
+}
+READS_NOTHING, GIVES_NOTHING = "the question alone", {RETRIEVAL: "an answer", BUILDING: "vectors"}
 ARM_WORDS = {"body": "repeated, in this order", "first": "one search", "second": "another, from the same start", OTHERWISE: "else"}
 SHOWN = 4  # parameters that a brick shows
 BRANCH_SENTENCE = "The question's number of hops decides which of its rows runs."
@@ -50,13 +79,15 @@ def drawn(
     bench: Bench,
     outcomes: Mapping[int, Mapping[str, Any]],
     extra: Sequence[Mapping[str, Any]] = (),
-    advice: Callable[[Operator | None], dict[str, Any] | None] = lambda operator: None,
+    advice: Callable[[Any], dict[str, Any] | None] = lambda operator: None,
     curves: Callable[[int], Mapping[str, Curve]] = lambda key: {},
     documents: bool = True,
+    refused: Callable[[Any], str] = lambda operator: "",
 ) -> dict[str, Any]:
     """The data of assets/bricks; see the head of bricks.js. `outcomes` has by key what came of a brick when the line was run, `extra` the
     steps of the run that are no brick of the line; `advice` says what is suggested for the chosen one, `curves` what values of
-    its parameters do. Without `documents`, on a graph of triples, steps that begin at a graph of texts are offered last."""
+    its parameters do. Without `documents`, on a graph of triples, steps that begin at a graph of texts are offered last. `refused` says
+    why an operator with its defaults cannot be used here, wherever it is put."""
     draft, chosen = bench.draft, bench.chosen
     known = faults(draft)
     one = draft.find(chosen) if isinstance(chosen, int) else None
@@ -64,9 +95,10 @@ def drawn(
         "bricks": [_brick(draft, brick, known, outcomes) for brick in draft.bricks],
         "extra": list(extra),
         "chosen": {"slot": str(chosen)} if isinstance(chosen, Slot) else {"key": chosen},
-        "palette": _palette_once(bench, documents),
+        "palette": _palette_once(bench, documents, refused),
         "form": None if one is None else {**_form(one, bench, curves(one.key)), "advice": advice(one.operator)},
         "slots": {str(slot): _slot_words(draft, slot) for slot in slots(draft)},
+        "start": START[draft.vocabulary],
         "text": draft.text,
         "typed": bench.trouble.typed if bench.trouble is not None and bench.trouble.key is None else None,
         "trouble": bench.trouble.sentence if bench.trouble is not None and bench.trouble.key is None else "",
@@ -100,7 +132,7 @@ def _brick(draft: Draft, brick: Brick, known: Mapping[int, str], outcomes: Mappi
         "key": brick.key,
         "title": heading(brick),
         "stage": brick.stage,
-        "stage_words": SHORT[brick.stage],
+        "stage_words": WORDS[draft.vocabulary][1][brick.stage],
         "words": words(brick),
         "given": changed(brick),
         "fault": known.get(brick.key, ""),
@@ -146,17 +178,20 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
     return f"between {heading(row[slot.at - 1])} and {heading(row[slot.at])}{inside}"
 
 
-def _palette_once(bench: Bench, documents: bool) -> dict[str, Any]:
+def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) -> dict[str, Any]:
     """The palette of the chosen place, drawn once as long as line and place stay, as while the line runs."""
     place = bench.chosen, documents
     if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != place:
-        bench.palette = bench.draft, place, _palette(bench.draft, bench.chosen, documents)
+        bench.palette = bench.draft, place, _palette(bench.draft, bench.chosen, documents, refused)
     return bench.palette[2]
 
 
-def _palette(draft: Draft, place: Slot | int, documents: bool) -> dict[str, Any]:
+def _palette(draft: Draft, place: Slot | int, documents: bool, refused: Callable[[Any], str]) -> dict[str, Any]:
     """What fits at the chosen place, by stage, and why the rest does not."""
-    reasons = offers(draft, place)
+    known = draft.vocabulary.operators
+    reasons = {
+        name: (refused(usual(known[name])) if known[name] is not Branch else "") or reason for name, reason in offers(draft, place).items()
+    }
     current = draft.find(place) if isinstance(place, int) else None
     if current is not None:
         reasons[current.cls.__name__] = None
@@ -164,16 +199,16 @@ def _palette(draft: Draft, place: Slot | int, documents: bool) -> dict[str, Any]
     targets = _targets(draft, fitting)
     groups = [
         {
-            "title": STAGE_WORDS[stage],
+            "title": WORDS[draft.vocabulary][0][stage],
             "stage": stage,
-            "rows": [entry(name, current, targets) for name in fitting if stage_of(name) == stage],
+            "rows": [entry(known[name], current, targets[name]) for name in fitting if stage_of(known[name]) == stage],
         }
         for stage in _order(draft, place, documents)
     ]
     others: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         if reason:
-            title = title_of(CLASSES[name])
+            title = title_of(known[name])
             own = f"“{title}” "
             others.setdefault(reason.removeprefix(own) if reason.startswith(own) else f"then {reason}", []).append(title)
     where = f"In the place of {heading(current)}" if current is not None else _capital(_slot_words(draft, place))  # type: ignore[arg-type]
@@ -192,21 +227,21 @@ def _capital(text: str) -> str:
 
 def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
     """The stages, those first that come at this place of a line as a rule: from that of the step before to that of the step behind."""
+    stages = draft.vocabulary.stages
     if isinstance(place, int):
         first = draft.find(place)
         near = [first.stage] if first is not None else []
     else:
         row = row_at(draft, place) or ()
-        start = STAGES.index(row[place.at - 1].stage) if place.at else 0
-        end = STAGES.index(row[place.at].stage) if place.at < len(row) else len(STAGES) - 1
-        near = list(STAGES[start : end + 1])
-    ordered = [*near, *(stage for stage in STAGES if stage not in near)]
+        start = stages.index(row[place.at - 1].stage) if place.at else 0
+        end = stages.index(row[place.at].stage) if place.at < len(row) else len(stages) - 1
+        near = list(stages[start : end + 1])
+    ordered = [*near, *(stage for stage in stages if stage not in near)]
     return ordered if documents or near == ["graph"] else sorted(ordered, key=lambda stage: stage == "graph")
 
 
-def stage_of(name: str) -> str:
+def stage_of(cls: type[Any]) -> str:
     """The stage under which the palette has an operator."""
-    cls: Any = CLASSES[name]
     return "retrieve" if cls is Branch else cls.stage
 
 
@@ -214,54 +249,56 @@ def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any
     """For each operator the slots that it may be dragged into, and the bricks that it may replace; found once for operators alike."""
     found: dict[Any, dict[str, list[Any]]] = {}
     for name in names:
-        if (alike := _alike(name)) not in found:
+        if (alike := _alike(draft.vocabulary.operators[name])) not in found:
             found[alike] = {"slots": [str(slot) for slot in slots_for(draft, name)], "bricks": list(bricks_for(draft, name))}
-    return {name: found[_alike(name)] for name in names}
+    return {name: found[_alike(draft.vocabulary.operators[name])] for name in names}
 
 
 @cache
-def _alike(name: str) -> tuple[Any, ...]:
+def _alike(cls: type[Any]) -> tuple[Any, ...]:
     """What decides where an operator fits."""
-    cls = CLASSES[name]
     if cls is Branch or "lines" in vars(cls):
-        return (name,)
+        return (cls,)
     one = cls()
-    return one.stage, one.reads, one.reads_any, one.writes
+    return one.stage, one.reads, getattr(one, "reads_any", ()), one.writes
 
 
-def entry(name: str, current: Brick | None, targets: Mapping[str, Mapping[str, list[Any]]]) -> dict[str, Any]:
-    """An operator as the palette has it."""
-    cls = CLASSES[name]
+def entry(cls: type[Any], current: Brick | None, targets: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """An operator as the palette has it, with the slots and bricks that it may be dragged to."""
     return {
-        "name": name,
+        "name": cls.__name__,
         "title": title_of(cls),
         "sentence": BRANCH_SENTENCE if cls is Branch else sentence_of(cls()),
-        "term": term(name),
-        "about": about(name),
+        "term": term(cls.__name__) if cls in RETRIEVAL.operators.values() else "",
+        "about": about(cls),
         "current": current is not None and current.cls is cls,
-        **targets[name],
+        **targets,
     }
 
 
 @cache
-def about(name: str) -> dict[str, Any]:
-    """What an operator is in more words: its description, what it reads and gives, and the methods of papers that have it."""
-    cls = CLASSES[name]
+def about(cls: type[Any]) -> dict[str, Any]:
+    """What an operator is in more words: its description, what it reads and gives, and the methods of papers or kinds of graph that have
+    it."""
     if cls is Branch:
-        return {"text": [BRANCH_ABOUT], "reads": ["hops"], "writes": [], "used": _used(name)}
+        return {"text": [BRANCH_ABOUT], "reads": "hops", "writes": GIVES_NOTHING[RETRIEVAL], "used": _used(cls)}
     paragraphs = [" ".join(part.split()).replace("`", "") for part in (inspect.getdoc(cls) or "").split(">>>")[0].split("\n\n")]
-    one: Operator = cls()
+    one = cls()
     if ". " not in paragraphs[0]:
         paragraphs[0] = sentence_of(one)  # with the values of the parameters that it names
+    any_of = getattr(one, "reads_any", ())
     return {
         "text": [part for part in paragraphs if part],
-        "reads": [*one.reads, *([" or ".join(one.reads_any)] if one.reads_any else [])],
-        "writes": list(one.writes),
-        "used": _used(name),
+        "reads": ", ".join([*one.reads, *([" or ".join(any_of)] if any_of else [])]) or READS_NOTHING,
+        "writes": ", ".join(one.writes) or GIVES_NOTHING[BUILDING if cls in BUILDING.operators.values() else RETRIEVAL],
+        "used": _used(cls),
     }
 
 
-def _used(name: str) -> str:
-    """The published methods that have an operator, the first few of them by name."""
-    found = [row.name for row in published().values() if any(type(one).__name__ == name for one in (*row.line, *row.line.parts()))]
+def _used(cls: type[Any]) -> str:
+    """The published methods, or the kinds of graph, that have an operator, the first few of them by name."""
+    if cls in BUILDING.operators.values():
+        found = list(dict.fromkeys(KINDS[row.graph] for row in builds().values() if any(type(one) is cls for one in row.line)))
+    else:
+        found = [row.name for row in published().values() if any(type(one) is cls for one in (*row.line, *row.line.parts()))]
     return ", ".join(found[:4]) + (f" and {len(found) - 4} more" if len(found) > 4 else "")

@@ -12,9 +12,8 @@ from core.drafts import Brick
 from core.errors import BadParameter
 from core.models.combine import uses_chat
 from core.models.declared import ROLES
-from core.operators.base import Operator
 from core.operators.branch import Branch
-from core.parameters import Parameter, parameters, values
+from core.parameters import Declared, Parameter, parameters, values
 from pages.parts.build.bench import Trouble
 from pages.parts.shared.session import engine
 
@@ -36,7 +35,7 @@ EXPRESSION_HELP = (
 )
 
 
-def sentence_of(operator: Operator) -> str:
+def sentence_of(operator: Declared) -> str:
     """What an operator does: the first sentence of its description, with the values of the parameters it names."""
     text = " ".join(inspect.getdoc(type(operator)).split("\n\n")[0].split()).split(". ")[0].rstrip(".") + "."
     current = values(operator)

@@ -233,6 +233,8 @@ class Session:
     texts_begun: Key[str] = Key("", "The documents for which a kind of graph was chosen to begin with.")
     texts_kind: Widget[str] = Widget("", "The kind of graph that is looked at.")
     texts_build: Keys[str] = Keys("", "The build that is looked at, by kind of graph.")
+    texts_bench: Made[Bench] = Made("The steps of the chosen build as they are changed, by corpus and build.")
+    texts_bricks: Widget[Any] = Widget(None, "What the browser says of these steps: edits, and what is chosen.")
     texts_view: Widget[str] = Widget("", "Whether entities, communities, one chunk or another graph is looked at.")
     texts_chunk: Keys[int] = Keys(1, "The number of the chunk that is looked at, by graph.")
     texts_other: Keys[str] = Keys("", "The build that is beside the one looked at, by corpus.")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from core.builds import Build, status
+from core.builds import Build, own_builds, status
 from core.builds.shipped import builds_of
 from core.corpus import Corpus
 from core.errors import HopscopeError
@@ -33,7 +33,8 @@ LISTED, ALIKE = 200, 100  # entities, and pairs of names, that are listed
 
 def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
     """Draw the choice of another graph of these texts, and what sets the two apart."""
-    others = {other.id: other for other in builds_of(corpus).values() if other.id != one.id and status(corpus, other).serves}
+    known = builds_of(corpus) | own_builds(corpus)
+    others = {other.id: other for other in known.values() if other.id != one.id and status(corpus, other).serves}
     if not others:
         st.info("There is no other graph of these texts yet. Build one above, and it can be looked at beside this one.")
         return
@@ -127,7 +128,7 @@ def _alone(graph: Graph, missing: Missing, build: Build) -> None:
 def _questions(corpus: Corpus, one: Build, other: Build) -> None:
     """One method on both graphs, over questions: those that only one of them answers."""
     source = CorpusSource(corpus.name)
-    known = {key: row for key, row in instances().items() if row.documents and _on_one_graph(row, one, other)}
+    known = {key: row for key, row in instances().items() if row.documents and on_one_graph(row, one, other)}
     st.markdown("**Which questions turn on the difference?**")
     if not source.sets or not known:
         st.caption("These texts have no questions yet." if not source.sets else "No method of the catalogue runs on either kind of graph.")
@@ -139,19 +140,19 @@ def _questions(corpus: Corpus, one: Build, other: Build) -> None:
         questions = st.selectbox("Questions", list(source.sets), usual, format_func=source.sets.__getitem__, key="beside_set", width=320)
         size = st.number_input("How many", 1, 10_000, 40, key="beside_size", width=110)
         if st.button("Ask them on both", key="beside-go", type="primary", icon=":material/play_arrow:"):
-            _begin([_on_build(known[method], build) for build in (one, other)], questions, int(size))
+            _begin([on_build(known[method], build) for build in (one, other)], questions, int(size))
     st.caption(
         "Evaluates the method on each graph and opens it on Evaluate, where “From one method to another” lists the questions won and lost."
     )
 
 
-def _on_one_graph(row: Instance, *builds: Build) -> bool:
+def on_one_graph(row: Instance, *builds: Build) -> bool:
     """Whether a method begins on a graph of the kind of one of these builds."""
     first = row.line.operators[0]
     return isinstance(first, BuiltGraph) and first.build in {build.graph for build in builds} | {build.id for build in builds}
 
 
-def _on_build(row: Instance, build: Build) -> Instance:
+def on_build(row: Instance, build: Build) -> Instance:
     """The method on the graph of this build."""
     first, *others = row.line.operators
     return named(Line((replace(first, build=build.id), *others)), instances())  # type: ignore[type-var]  # operators are dataclasses

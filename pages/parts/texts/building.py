@@ -10,7 +10,7 @@ from core.builds import Build, Status, build, status
 from core.builds.cost import cost
 from core.builds.report import UNREADABLE
 from core.builds.run import place
-from core.builds.shipped import ShippedBuild, Unasked, builds_of, ships
+from core.builds.shipped import ShippedBuild, Unasked, ships
 from core.corpus import Corpus
 from core.errors import HopscopeError
 from core.graph.store import Graph
@@ -25,6 +25,7 @@ from pages.parts.shared.working import working
 from pages.parts.texts.graph_view import look
 from pages.parts.texts.kinds import chosen_build
 from pages.parts.texts.mending import mended
+from pages.parts.texts.steps import ask_on, changed_build
 
 _ended: list[str] = []  # the builds that have ended here, as each may have made others cheaper
 COST_SECONDS = 600.0  # seconds after which what a build will cost is counted anew
@@ -32,9 +33,13 @@ COST_SECONDS = 600.0  # seconds after which what a build will cost is counted an
 
 def builds(corpus: Corpus) -> None:
     """Draw the choice of a graph, its state, and the graph where it is built."""
-    one = chosen_build(corpus)
+    one = changed_build(corpus, chosen_build(corpus))
+    if one is None:
+        return
     card(corpus, one)
     now = status(corpus, one)
+    if one.own:
+        ask_on(corpus, one)
     if now.serves:
         graph = _opened(corpus, one)
         if graph is not None and (graph.n_nodes or not _unreadable(now)):  # that nothing was found cannot be said of what was not read
@@ -181,13 +186,13 @@ def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
 
 
 def at_work(corpus: Corpus) -> bool:
-    """Whether a graph of the corpus is being built."""
-    jobs = [engine().preparing.get(_key(corpus, one)) for one in builds_of(corpus).values()]
-    return any(job is not None and not job.ended for job in jobs)
+    """Whether a graph of the corpus is being built, be it by a line of a person's own."""
+    return any(not job.ended for job in engine().preparing.of(_key(corpus)))
 
 
-def _key(corpus: Corpus, one: Build) -> str:
-    return f"build-{corpus.name}-{place(corpus, one).name}"
+def _key(corpus: Corpus, one: Build | None = None) -> str:
+    """The key of the job that makes a build; without one what all of the corpus begin with."""
+    return f"build-{corpus.name}/{'' if one is None else place(corpus, one).name}"
 
 
 @st.fragment(run_every=2.0)

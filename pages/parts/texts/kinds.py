@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.builds import Build, being_built, status
+from core.builds import Build, being_built, own_builds, status
 from core.builds.catalogue import BY
 from core.builds.shipped import builds_of, ships
 from core.corpus import Corpus
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
+OWN = "own"
 KINDS = {
     "passage": ("Passage graph", "The chunks themselves, joined where they share an entity."),
     "tree": ("Tree", "Chunks at the bottom, above them summaries of those that are alike."),
@@ -24,6 +25,7 @@ KINDS = {
     ),
     "rkg": ("Rich knowledge graph", "Entities and relations with descriptions, relations with keywords as well."),
     "links": ("Linked documents", "The documents themselves, joined by links (FastInsight's corpus graph)."),
+    OWN: ("Own lines", "Graphs by steps that were changed here, or written on the command line."),
 }
 READERS = {
     "opened": ("Another tool", "As its index has it; only vectors are made here."),
@@ -47,10 +49,11 @@ WRITERS = {
 def chosen_build(corpus: Corpus) -> Build:
     """The choice of the kind of graph, and of who reads the chunks."""
     offered: dict[str, list[Build]] = {kind: [] for kind in KINDS}
-    known = builds_of(corpus)
+    known, own = builds_of(corpus), own_builds(corpus)
     for one in sorted(known.values(), key=lambda one: list(READERS).index(one.extractor) if one.extractor in READERS else len(READERS)):
         if one.graph in offered:
             offered[one.graph].append(one)
+    offered[OWN] = list(own.values())
     built = [one for some in offered.values() for one in some if status(corpus, one).current]
     there = [*built, *(one for some in offered.values() for one in some if one not in built and ships(corpus, one))]
     _begin(corpus, offered, there)
@@ -67,12 +70,14 @@ def chosen_build(corpus: Corpus) -> Build:
     ids = [one.id for one in some]
     if here.value not in ids:
         here.value = next((one.id for one in some if one in there), ids[0])
-    st.caption(f"{KINDS[kind][1]}{_ready(built, kind)}")
+    st.caption(
+        f"{KINDS[kind][1]}{_ready([other for other, some in offered.items() if other != kind and any(one in built for one in some)])}"
+    )
     chosen = ids[0]
     if len(ids) > 1:
         words = dict(zip(ids, _words(some)))
         chosen = st.radio(
-            "What links them" if kind == "links" else "Who writes the summaries" if kind.startswith("tree") else "Who reads the chunks",
+            _asked(kind),
             ids,
             key=here.name,
             persist_state="session",
@@ -80,27 +85,36 @@ def chosen_build(corpus: Corpus) -> Build:
             captions=[plain(words[id][1]) for id in ids],
             horizontal=True,
         )
-    return known[chosen]
+    return (known | own)[chosen]
+
+
+def _asked(kind: str) -> str:
+    """What is chosen among the builds of a kind."""
+    if kind == OWN:
+        return "Which steps"
+    return "What links them" if kind == "links" else "Who writes the summaries" if kind.startswith("tree") else "Who reads the chunks"
 
 
 def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) -> None:
     """Where other texts were chosen, or the page was loaded anew, begin with a graph that is being built, else with the first of those that
     are there: those built here come before those that only ship."""
-    if session.texts_begun == corpus.name and session.texts_kind in offered:
+    if session.texts_begun == corpus.name and offered.get(session.texts_kind):
         return
     session.texts_begun = corpus.name
-    session.texts_kind = built[0].graph if built and session.texts_kind not in {one.graph for one in built} else session.texts_kind or "tkg"
+    kinds = {one.id: kind for kind, some in offered.items() for one in some}
+    there, before = [kinds[one.id] for one in built], session.texts_kind if offered.get(session.texts_kind) else ""
+    session.texts_kind = there[0] if there and before not in there else before or "tkg"
     for kind, some in offered.items():
         ready = [one.id for one in built if one in some]
         if ready and Session.texts_build[kind].value not in ready:
             Session.texts_build[kind].value = ready[0]
     for one in (one for some in offered.values() for one in some if being_built(corpus, one)):
-        session.texts_kind = one.graph
-        Session.texts_build[one.graph].value = one.id
+        session.texts_kind = kinds[one.id]
+        Session.texts_build[kinds[one.id]].value = one.id
 
 
-def _ready(built: list[Build], kind: str) -> str:
-    names = list(dict.fromkeys(KINDS[one.graph][0].lower() for one in built if one.graph != kind))
+def _ready(kinds: list[str]) -> str:
+    names = [KINDS[kind][0].lower() for kind in kinds]
     return f" Built of these texts as well: {', '.join(names)}." if names else ""
 
 

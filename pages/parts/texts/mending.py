@@ -24,6 +24,7 @@ from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import working
+from pages.parts.texts.beside import on_build
 
 SHOWN = 8  # suggestions, and merges, until more are asked for
 STEP = 24  # more of them at a time
@@ -175,8 +176,9 @@ def _before_and_after(corpus: Corpus, one: Build, mends: Mends) -> None:
 
 
 def _lines(one: Build) -> dict[str, Instance]:
-    """The instances that stand on this kind of graph."""
-    return {key: line for key, line in instances().items() if line.documents and build_of(line.line) in (one.graph, one.id)}
+    """The instances on this kind of graph; where it is by a line of a person's own, on this graph itself."""
+    found = {key: line for key, line in instances().items() if line.documents and build_of(line.line) in (one.graph, one.id)}
+    return found if not one.own else {key: on_build(line, one) for key, line in found.items()}
 
 
 def _evaluate(name: str, set_name: str, after: Instance, model: bool) -> None:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from core.builds import being_built, build, build_for, catalogue, chosen, find, open_graph, status
+from core.builds import being_built, build, build_for, catalogue, chosen, find, open_graph, own_builds, status
 from core.builds.catalogue import parse_line, read
 from core.builds.cost import cost
 from core.builds.report import BuildReport
@@ -246,3 +246,16 @@ def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(kind, tm
     (ann,) = graph.nodes_named("Ann Berg")
     assert len(graph.columns.nodes.lists("chunks")[ann]) == 120 and estimate(graph.columns.nodes.text("description", ann)) <= 500
     assert any("were longer than 500 tokens" in note for note in report.notes)
+
+
+def test_builds_by_a_line_of_ones_own_are_found_again_and_those_of_the_catalogue_are_none(tmp_path):
+    corpus = Texts(tmp_path, one="Ann met Bob in Rome.")
+    line = "TokenChunks(size=99, overlap=9) >> NounPhrases() >> Merge(longest=7)"
+    assert own_builds(corpus) == {}
+    build(corpus, "kg-noun-phrases", Reading())
+    build(corpus, line, Reading())
+    (found,) = own_builds(corpus).values()
+    assert (found.id, found.own, found.graph) == (line, True, "rkg") and found.title.startswith("Own build: chunks of 99 tokens → ")
+    assert open_graph(corpus, found).digest == open_graph(corpus, line).digest
+    (place(corpus, find(line)) / BUILT).write_text("{", "utf-8")
+    assert own_builds(corpus) == {}

@@ -6,6 +6,7 @@ import pytest
 
 from core.drafts.slots import Slot
 from core.drafts.text import parse_draft
+from core.drafts.vocabulary import RETRIEVAL
 from core.errors import BadParameter
 from core.operators.text import parse_line
 from pages.parts.build.bench import Bench
@@ -164,9 +165,7 @@ def test_bricks_hold_bricks():
 
 
 def test_every_draft_has_a_form_for_each_brick(movies):
-    from core.drafts.fits import CLASSES
-
-    for name in CLASSES:
+    for name in RETRIEVAL.operators:
         one = Bench()
         hear(one, {"do": "insert", "slot": "0", "name": name})
         form = drawn(one, {})["form"]

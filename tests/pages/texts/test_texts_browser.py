@@ -79,10 +79,12 @@ def test_what_was_looked_at_is_there_after_a_visit_elsewhere(built):
     assert built.get_by_role("heading", level=3).first.inner_text() == heading and "corpus=small" in built.url
 
 
-@pytest.mark.parametrize("tab", ["Graph", "an entity", "Documents", "Add documents"])
+@pytest.mark.parametrize("tab", ["Graph", "an entity", "the steps", "Documents", "Add documents"])
 def test_nothing_serious_stands_in_the_way_of_anybody(built, tab):
     if tab == "an entity":
         enter(built)
+    elif tab == "the steps":
+        change_and_take_back(built)
     elif tab != "Graph":
         built.get_by_test_id("stTab").filter(has_text=tab).last.click() if tab == "Add documents" else built.get_by_test_id("stTab").nth(
             1
@@ -94,6 +96,18 @@ def test_nothing_serious_stands_in_the_way_of_anybody(built, tab):
     built.set_viewport_size({"width": 800, "height": 900})
     settle(built)
     assert not built.evaluate(WIDER)
+
+
+def change_and_take_back(page) -> None:
+    """Take the first step of the build out by keys, and back; the steps stay in sight."""
+    page.get_by_text("Steps of this build").click()
+    page.locator(".hk .brick .open").first.focus()
+    page.keyboard.press("Delete")
+    page.get_by_text("These steps make no graph").wait_for(timeout=30_000)
+    assert "nothing before it cuts any" in page.locator(".hk .fault").first.inner_text()
+    page.keyboard.press("Control+z")
+    page.get_by_text("These steps make no graph").wait_for(state="hidden", timeout=30_000)
+    page.locator(".hk .entry", has_text="Chunks by sentences").wait_for(timeout=30_000)
 
 
 TAB = "[data-testid=stTab]"

@@ -1,0 +1,98 @@
+"""Lines that build a graph as drafts: what fits where by the stages of a build, what does not and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.builds import catalogue, find
+from core.builds.base import AFTER, NEED, STAGES
+from core.builds.catalogue import kind_of
+from core.drafts import Draft, faults
+from core.drafts.edits import Insert, Remove, Replace, edit
+from core.drafts.fits import misfit, moves, offers, usual_slot
+from core.drafts.slots import Slot
+from core.drafts.text import parse_draft
+from core.drafts.vocabulary import BUILDING, RETRIEVAL
+from core.errors import BadParameter
+
+LINE = "TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> Reports() >> Vectors()"  # keys 1 to 6
+
+
+def fitting(draft: Draft, place) -> set[str]:
+    return {name for name, reason in offers(draft, place).items() if reason is None}
+
+
+@pytest.mark.parametrize("row", catalogue().values(), ids=lambda row: row.id)
+def test_every_build_that_ships_is_a_draft_that_lacks_nothing(row):
+    draft = Draft.of(row.line)
+    assert draft.vocabulary is BUILDING and faults(draft) == {}
+    assert draft.text == repr(row.line) == parse_draft(draft.text, BUILDING).text
+    assert draft.line() == row.line and find(draft.text).id == row.id
+
+
+def test_an_empty_build_begins_with_what_cuts_documents():
+    empty = Draft(vocabulary=BUILDING)
+    assert fitting(empty, Slot(0)) == {"WholeDocuments", "TokenChunks", "SentenceChunks", "OpenedIndex"}
+    assert edit(empty, Insert(Slot(0), "SentenceChunks")).text == "SentenceChunks()"
+
+
+def test_what_fits_is_what_a_build_takes_there():
+    draft = parse_draft(LINE, BUILDING)
+    assert fitting(draft, 1) == {"TokenChunks", "WholeDocuments", "SentenceChunks"}  # an index of another tool has a graph already
+    assert fitting(draft, 2) == {"NounPhrases", "LanguageModelExtraction", "DescribedNames"}
+    assert fitting(draft, 3) == {"Merge", "PassageGraph", "GivenLinks", "NearestDocuments", "SharedTerms", "Tree"}
+    assert fitting(draft, Slot(3)) == {"AddIdentityEdges", "AddSynonymEdges", "Communities"}
+    assert fitting(draft, Slot(6)) == {"Vectors"}
+    assert usual_slot(draft) == Slot(5) and moves(draft, 6) == () and usual_slot(parse_draft("TokenChunks()", BUILDING)) == Slot(1)
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        ("NounPhrases()", "reads chunks, and nothing before it cuts any"),
+        ("TokenChunks() >> Merge()", "reads what chunks tell, and nothing before it extracts any"),
+        ("TokenChunks() >> NounPhrases() >> SentenceChunks() >> Merge()", "cuts chunks, and they are cut before it"),
+        ("TokenChunks() >> NounPhrases() >> DescribedNames() >> Merge()", "reads chunks, and they are read before it"),
+        ("TokenChunks() >> NounPhrases() >> Merge() >> Tree()", "makes a graph, and one is made before it"),
+        ("TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> AddSynonymEdges()", "cannot come after it was grouped"),
+        ("TokenChunks() >> Vectors() >> NounPhrases() >> Merge()", "cannot come after vectors were made"),
+    ],
+)
+def test_what_makes_no_graph_is_refused_with_a_reason_by_drafts_and_lines_alike(text, reason):
+    told = list(faults(parse_draft(text, BUILDING)).values())
+    assert reason in told[0]
+    with pytest.raises(BadParameter, match=reason):
+        find(text)
+
+
+def test_each_need_and_stage_has_words():
+    assert set(STAGES) - {"chunk"} == set(AFTER)
+    assert {need for cls in BUILDING.operators.values() for need in cls.reads} == set(NEED)
+    assert {cls.stage for cls in BUILDING.operators.values()} == set(STAGES)
+
+
+def test_a_step_that_others_need_takes_their_place_away():
+    draft = parse_draft(LINE, BUILDING)
+    assert list(faults(edit(draft, Remove(4)))) == [5] and "finds any" in faults(edit(draft, Remove(4)))[5]
+    assert "nothing before it finds any" in str(misfit(draft, Replace(4, "AddSynonymEdges")))
+
+
+def test_operators_of_the_two_kinds_of_lines_do_not_mix():
+    assert RETRIEVAL.operators["Merge"] is not BUILDING.operators["Merge"]
+    for text in (
+        "EgoNetwork()",
+        "TokenChunks() >> Rank()",
+        "Branch(on='hops', arms={1: Merge()}, otherwise=Merge())",
+        "Loop(body=Merge())",
+    ):
+        with pytest.raises(BadParameter):
+            parse_draft(text, BUILDING)
+    with pytest.raises(BadParameter, match="no operator"):
+        edit(parse_draft(LINE, BUILDING), Insert(Slot(0), "EgoNetwork"))
+    with pytest.raises(BadParameter):
+        parse_draft("TokenChunks()")
+
+
+@pytest.mark.parametrize("row", catalogue().values(), ids=lambda row: row.id)
+def test_the_kind_of_each_build_that_ships_is_found_by_its_steps(row):
+    assert kind_of(row.line) == row.graph
