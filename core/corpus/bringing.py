@@ -28,8 +28,8 @@ Tell = Callable[[str, float | None], None]
 
 @dataclass(frozen=True)
 class Brought:
-    """What came of bringing documents: the corpus, how many documents are new, changed, or were there already, and a sentence for each
-    thing that was left out or is odd."""
+    """What came of bringing documents: the corpus, how many documents are new, changed, or were there already, a sentence for each
+    thing that was left out or is odd, and one on what came with them, as of an index."""
 
     corpus: Corpus
     added: int
@@ -37,6 +37,7 @@ class Brought:
     known: int
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()  # ids of documents that files had earlier and no longer have, and the corpus still has
+    more: str = ""
 
     def on_missing(self) -> str:
         """The sentence on documents that the files no longer have; empty where there are none."""

@@ -26,6 +26,7 @@ from pages.parts.shared.working import working
 from pages.parts.texts.building import at_work
 from pages.parts.texts.columns import choose_columns, choose_encoding
 from pages.parts.texts.known import bring_known
+from pages.parts.texts.opening import begin_opened, open_another
 
 TYPES = [*(suffix.removeprefix(".") for suffix in SUFFIXES), "htm", "zip", "gz"]
 NEW = ""
@@ -51,6 +52,7 @@ def bring_files(here: str) -> None:
     if job is not None:
         _watch(job)
     if not files:
+        open_another(new_name)
         bring_known(here)
 
 
@@ -126,13 +128,15 @@ def _watch(job: Job) -> None:
     brought: Brought = job.result
     if session.texts_taken != job.key:  # they are the ones that are looked at now, and asked about
         session.texts_taken, session.texts_wanted = job.key, brought.corpus.name
+        begin_opened(brought.corpus)
         st.rerun()
     parts = [
         f"{many(brought.added, 'document')} added",
         f"{brought.changed:,} changed" if brought.changed else "",
         f"{brought.known:,} there already" if brought.known else "",
     ]
-    st.success(plain(f"{brought.corpus.title}: {', '.join(filter(None, parts))}."), icon=":material/check_circle:")
+    said = f"{brought.corpus.title}: {', '.join(filter(None, parts))}. {brought.more}"
+    st.success(plain(said.strip()), icon=":material/check_circle:")
     for text in brought.notes[:SHOWN_NOTES]:
         st.warning(plain(text), icon=":material/rule:")
     if len(brought.notes) > SHOWN_NOTES:

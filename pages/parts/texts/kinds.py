@@ -55,7 +55,8 @@ def chosen_build(corpus: Corpus) -> Build:
             offered[one.graph].append(one)
     offered[OWN] = list(own.values())
     built = [one for some in offered.values() for one in some if status(corpus, one).current]
-    there = [*built, *(one for some in offered.values() for one in some if one not in built and ships(corpus, one))]
+    came = (one for some in offered.values() for one in some if one.extractor == "opened" or ships(corpus, one))
+    there = [*built, *(one for one in came if one not in built)]
     _begin(corpus, offered, there)
     kind = st.segmented_control(
         "Kind of graph",

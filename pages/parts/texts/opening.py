@@ -1,0 +1,148 @@
+"""The index of another tool opened on Texts: its folder dropped, zipped, or named by its path; looked at first, then made a corpus."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path, PurePosixPath
+
+import streamlit as st
+
+from core.builds.shipped import builds_of
+from core.corpus import Brought, Corpus
+from core.corpus.indexes.opening import Taken, look, open_index
+from core.corpus.indexes.tools import TOOLS
+from core.errors import HopscopeError
+from core.io.temporary import temporary_folder
+from core.runtime.jobs import Job
+from core.sharing import shared
+from pages.parts.graphs.looking import looked_at
+from pages.parts.graphs.upload import saved_upload
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import plain
+from pages.parts.texts.building import start
+
+FOLDER, ZIP, PATH = "A folder", "A zip of it", "A path on this computer"
+ENDS = ["parquet", "json", "graphml", "pkl", "pklz", "txt"]  # of the files that the readers look at
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+ODD = re.compile(r"[^\w.\- ]")
+LONGEST = 80  # characters of a title, and of a part of a path
+Held = Callable[[], AbstractContextManager[Path]]  # what lays down what was chosen, and takes it away at the end
+
+
+def open_another(new_name: Callable[[str], str]) -> None:
+    """Draw the choice of an index, what of it would be taken, and the button that opens it; `new_name(title)` gives the corpus's name."""
+    with st.expander("Open the index of another tool", icon=":material/folder_open:"):
+        st.write(
+            f"Of {', '.join(one.title for one in TOOLS.values())}. Its texts become these documents, its graph one of their graphs, "
+            "beside those that are built here."
+        )
+        ways = [FOLDER, ZIP, *([PATH] if _on_this_computer() else [])]
+        way = st.segmented_control("Which index", ways, default=ways[0], key="index_way", label_visibility="collapsed") or ways[0]
+        chosen = _chosen(way)
+        if chosen is None:
+            return
+        key, held = chosen
+
+        def work(job: Job) -> Taken:
+            with held() as path:
+                return look(path, job.tell, job.check)
+
+        job = looked_at("index_looked", key, work)
+        if job.error:
+            st.error(plain(job.error))
+        elif job.result is not None:
+            _form(job.result, key, held, new_name)
+
+
+def begin_opened(corpus: Corpus) -> None:
+    """Begin to make the vectors of the graph that a corpus was opened with, where it was."""
+    one = next((one for one in builds_of(corpus).values() if one.extractor == "opened"), None)
+    if one is not None:
+        start(corpus, one)
+
+
+def _on_this_computer() -> bool:
+    """Whether nobody but who sits here reaches this page, so that it may read what lies on this computer."""
+    return not shared() and st.get_option("server.address") in LOOPBACK
+
+
+def _chosen(way: str) -> tuple[tuple[str, ...], Held] | None:
+    """What was chosen: what tells one choice from another, and what lays it down; None where nothing was."""
+    if way == PATH:
+        typed = st.text_input("Path of its folder", key="index_path", placeholder="/home/me/ragtest/output", width=520).strip()
+        return ((typed,), lambda: _there(typed)) if typed else None
+    if way == ZIP:
+        file = st.file_uploader("A zip of the folder", type=["zip"], key=f"index_zip-{session.texts_round}", label_visibility="collapsed")
+        return ((file.file_id,), lambda: _uploaded([file])) if file else None
+    files = st.file_uploader(
+        "The folder of the index",
+        type=ENDS,
+        accept_multiple_files="directory",
+        key=f"index_folder-{session.texts_round}",
+        label_visibility="collapsed",
+    )
+    return (tuple(file.file_id for file in files), lambda: _uploaded(files)) if files else None
+
+
+@contextmanager
+def _there(path: str) -> Iterator[Path]:
+    yield Path(os.path.expanduser(path))
+
+
+@contextmanager
+def _uploaded(files: list) -> Iterator[Path]:
+    """The folder of some uploads, or the only one where that is a zip, while it is read."""
+    folder = temporary_folder()
+    try:
+        zipped = len(files) == 1 and files[0].name.lower().endswith(".zip")
+        yield saved_upload(files[0], folder) if zipped else laid_down(files, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def laid_down(files: list, folder: Path) -> Path:
+    """The folder with these uploads in it, each at its path within the folder that was dropped, made harmless."""
+    for file in files:
+        parts = [
+            ODD.sub("_", part).lstrip(".")[-LONGEST:] or "_" for part in PurePosixPath(file.name.replace("\\", "/")).parts if part != "/"
+        ]
+        place = folder.joinpath(*parts[-6:])
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with open(place, "wb") as out:
+            file.seek(0)
+            shutil.copyfileobj(file, out)
+    return folder
+
+
+def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[str], str]) -> None:
+    """What would be taken, and the button."""
+    st.markdown(plain(taken.words()))
+    for text in taken.sentences():
+        st.caption(plain(text))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        title = st.text_input("Title", value=TOOLS[taken.tool].title, key=f"index_title-{'-'.join(key)}", max_chars=LONGEST, width=300)
+        pressed = st.button("Open it", type="primary", key="index_open", icon=":material/play_arrow:")
+    if pressed:
+        try:
+            _start(held, new_name(title), title)
+        except HopscopeError as error:
+            st.error(plain(str(error)))
+
+
+def _start(held: Held, name: str, title: str) -> None:
+    """Begin to open the index under that name, and draw the page anew."""
+
+    def work(job: Job) -> Brought:
+        with held() as path:
+            corpus, taken = open_index(path, name, title, job.tell, job.check)
+        return Brought(corpus, corpus.n_documents, 0, 0, tuple(taken.sentences()), f"{taken.words()}.")
+
+    key = f"bring-{name}-index"
+    session.texts_job = engine().jobs.start(key, lambda: Job(key, work), again=True).key
+    session.texts_round += 1  # the choice of files is empty after each
+    st.rerun()
