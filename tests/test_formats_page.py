@@ -3,6 +3,7 @@
 import re
 from importlib.metadata import version
 
+from core.corpus.indexes.tools import TOOLS, index_page
 from core.graph.readers.attributes import OF_EDGES, OF_NODES
 from core.graph.readers.formats import FORMATS, format_list, format_page
 from core.graph.writers.writing import WRITTEN, written_page
@@ -17,6 +18,16 @@ def test_the_page_has_the_table_of_the_code():
 
 def test_the_page_has_the_table_of_what_is_written():
     assert f"-->\n{written_page()}\n<!-- end of graphs out again -->" in PAGE
+
+
+def test_the_page_has_the_table_of_the_tools_whose_indexes_open():
+    assert f"-->\n{index_page()}\n<!-- end of indexes -->" in PAGE
+
+
+def test_versions_of_these_tools_are_those_that_make_the_recorded_indexes():
+    programs = (ROOT / "tests/peers/programs.txt").read_text("utf-8")
+    for name, package in {"lightrag": "lightrag-hku", "nano-graphrag": "", "fast-graphrag": "", "hipporag": ""}.items():
+        assert f"{package or name}=={TOOLS[name].versions}" in programs
 
 
 def test_every_format_says_who_writes_it_what_is_taken_and_what_is_not():

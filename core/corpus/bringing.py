@@ -29,7 +29,7 @@ Tell = Callable[[str, float | None], None]
 @dataclass(frozen=True)
 class Brought:
     """What came of bringing documents: the corpus, how many documents are new, changed, or were there already, a sentence for each
-    thing that was left out or is odd, and one on what came with them, as of an index."""
+    thing that was left out or is odd, and `more`, what to say instead of these numbers where more than documents came."""
 
     corpus: Corpus
     added: int

@@ -59,6 +59,42 @@ def graph_difference(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDiff
     return GraphDifference(len(sets[0] & sets[1]), len(links[0] & links[1]), a, b, _alike(first, second, a, b))
 
 
+@dataclass(frozen=True, eq=False)
+class Union:
+    """Some nodes of two graphs, those of one name once: for each graph the name of each, empty where it lacks it, and the pairs of them
+    (by place, the lesser first) that it joins."""
+
+    names: tuple[list[str], list[str]]
+    pairs: tuple[set[tuple[int, int]], set[tuple[int, int]]]
+
+
+def union(first: KnowledgeGraph, second: KnowledgeGraph, most: int) -> Union:
+    """The `most` nodes of two graphs with the largest shares of their graphs' relations, those of one name counted together.
+
+    >>> from core.graph.difference import union
+    >>> both = union(toy, toy, 3)
+    >>> both.names[0] == both.names[1], len(both.names[0]), both.pairs[0] == both.pairs[1]
+    (True, 3, True)
+    """
+    graphs = (first, second)
+    keys = [[name_key(name) for name in graph.names(np.arange(graph.n_nodes))] for graph in graphs]
+    shares: dict[str, float] = {}
+    for graph, known in zip(graphs, keys):
+        degrees = graph.degrees(np.arange(graph.n_nodes))
+        for key, degree in zip(known, degrees.tolist()):
+            shares[key] = shares.get(key, 0.0) + degree / max(1, int(degrees.sum()))
+    chosen = sorted(shares, key=lambda key: (-shares[key], key))[:most]
+    place = {key: at for at, key in enumerate(chosen)}
+    names, pairs = ([""] * len(chosen), [""] * len(chosen)), (set[tuple[int, int]](), set[tuple[int, int]]())
+    for graph, known, shown, joined in zip(graphs, keys, names, pairs):
+        for node, key in enumerate(known):
+            if key in place and not shown[place[key]]:
+                shown[place[key]] = graph.node_name(node)
+        ends = ((place.get(a, -1), place.get(b, -1)) for a, b in _links(graph, known))
+        joined |= {(min(pair), max(pair)) for pair in ends if min(pair) >= 0}
+    return Union(names, pairs)
+
+
 def name_key(name: str) -> str:
     """A name as two graphs are compared by: without case, accents, and the blanks and marks around its words.
 

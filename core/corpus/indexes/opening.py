@@ -52,7 +52,12 @@ class Taken:
         >>> Taken("graphrag", "version 3", {"documents": 1, "chunks": 5, "reports": 0}).words()
         'Microsoft GraphRAG, version 3: 1 document, 5 chunks'
         """
-        return f"{self.title}: {', '.join(_counted(count, what) for what, count in self.counts.items() if count)}"
+        return f"{self.title}: {self.counted}"
+
+    @property
+    def counted(self) -> str:
+        """How many there are of what is taken."""
+        return ", ".join(_counted(count, what) for what, count in self.counts.items() if count)
 
     def sentences(self) -> list[str]:
         """What is left out, and what was guessed or passed over, a sentence each."""

@@ -14,26 +14,85 @@ from core.io.files import Source
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its name for a person, the files by which its index is known, in words, whether some names are those of its index, and the
-    reader of the files of one folder by their names."""
+    """A tool: its name for a person, the files by which its index is known, in words, whether some names are those of its index, the
+    reader of the files of one folder by their names, the versions that are read, and what of its index is taken and what not."""
 
     title: str
     known_by: str
     holds: Callable[[set[str]], bool]
     read: Callable[[Mapping[str, Source]], Index]
+    versions: str
+    taken: str
+    left: str
 
 
 TOOLS: dict[str, Tool] = {
     "graphrag": Tool(
-        "Microsoft GraphRAG", "entities.parquet, relationships.parquet and text_units.parquet", microsoft.holds, microsoft.read
+        "Microsoft GraphRAG",
+        "entities.parquet, relationships.parquet and text_units.parquet, up to version 1 named create_final_…",
+        microsoft.holds,
+        microsoft.read,
+        "0.3 to 3; its own example, of version 3",
+        "entities, relations with weights, communities on levels, reports with ratings",
+        "claims",
     ),
-    "lightrag": Tool("LightRAG", f"{lightrag.GRAPH} and {lightrag.CHUNKS}", lightrag.holds, lightrag.read),
-    "nano-graphrag": Tool("nano-graphrag", f"the same and {lightrag.REPORTS}", lightrag.holds_nano, lightrag.read_nano),
-    "fast-graphrag": Tool("fast-graphrag", f"{fast_graphrag.GRAPH} and {fast_graphrag.CHUNKS}", fast_graphrag.holds, fast_graphrag.read),
-    "hipporag": Tool("HippoRAG", "openie_results_ner_….json", hipporag.holds, hipporag.read),
-    "youtu-graphrag": Tool("Youtu-GraphRAG", "graphs/…_new.json and chunks/….txt", youtu.holds, youtu.read),
+    "lightrag": Tool(
+        "LightRAG",
+        f"{lightrag.GRAPH} and {lightrag.CHUNKS}",
+        lightrag.holds,
+        lightrag.read,
+        "1.5.7",
+        "entities, relations with keywords and weights",
+        "saved replies",
+    ),
+    "nano-graphrag": Tool(
+        "nano-graphrag",
+        f"the same and {lightrag.REPORTS}",
+        lightrag.holds_nano,
+        lightrag.read_nano,
+        "0.0.8.2",
+        "entities, relations with weights, communities on levels, reports with ratings",
+        "saved replies",
+    ),
+    "fast-graphrag": Tool(
+        "fast-graphrag",
+        f"{fast_graphrag.GRAPH} and {fast_graphrag.CHUNKS}",
+        fast_graphrag.holds,
+        fast_graphrag.read,
+        "0.0.5",
+        "entities, relations, “is” edges",
+        "",
+    ),
+    "hipporag": Tool(
+        "HippoRAG",
+        "openie_results_ner_….json",
+        hipporag.holds,
+        hipporag.read,
+        "2.0.0a4",
+        "names and triples",
+        "its pickled graph; edges between alike names can be made here",
+    ),
+    "youtu-graphrag": Tool(
+        "Youtu-GraphRAG",
+        "graphs/…_new.json and chunks/….txt",
+        youtu.holds,
+        youtu.read,
+        "of 2025, by its code and example",
+        "entities with attributes as descriptions, relations by name, communities",
+        "keywords",
+    ),
 }
 """Each tool by a short word, which names its build (`opened-graphrag`) and its chunks (`report.txt#graphrag-0`)."""
+
+
+def index_page() -> str:
+    """The table of tools for docs/formats.md."""
+    head = ["| tool | read: versions | files | build | what is taken | what is not |", "|---|---|---|---|---|---|"]
+    left = lambda one: ", ".join(filter(None, (one.left, "vectors")))
+    rows = (
+        f"| {one.title} | {one.versions} | {one.known_by} | `{build_of(name)}` | {one.taken} | {left(one)} |" for name, one in TOOLS.items()
+    )
+    return "\n".join([*head, *rows])
 
 
 def build_of(tool: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 from core.builds import Build, own_builds, status
@@ -13,7 +14,8 @@ from core.corpus import Corpus
 from core.errors import HopscopeError
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
-from core.graph.difference import GraphDifference, Missing, graph_difference
+from core.graph.algorithms.layout import Place, positions
+from core.graph.difference import GraphDifference, Missing, Union, graph_difference, union
 from core.graph.store import Graph
 from core.instances.catalogue import Instance, named
 from core.operators.base import Line
@@ -26,15 +28,20 @@ from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.texts.chosen import awaited
+from pages.parts.texts.growing import label
 from pages.parts.texts.walking import of_chunks
 
 LISTED, ALIKE = 200, 100  # entities, and pairs of names, that are listed
+DRAWN, NAMED = 70, 24  # entities on the picture, and those of them whose names are on it
+LETTER, LINE, SIDE = 0.021, 0.045, 0.25  # what a letter and a line of a name, and each side, take of the picture
+SHARED, ALONE, LIGHT = "#2f6f9f", "#d9822b", "#9aa7b4"
 
 
 def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
     """Draw the choice of another graph of these texts, and what sets the two apart."""
-    known = builds_of(corpus) | own_builds(corpus)
-    others = {other.id: other for other in known.values() if other.id != one.id and status(corpus, other).serves}
+    known = (builds_of(corpus) | own_builds(corpus)).values()
+    entities = (other for other in known if other.graph != "chunks" and other.id != one.id)
+    others = {other.id: other for other in entities if status(corpus, other).serves}
     if not others:
         st.info("There is no other graph of these texts yet. Build one above, and it can be looked at beside this one.")
         return
@@ -57,6 +64,7 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
         found = _difference(graph, second)
         if found is not None:
             _figures(found, one, other)
+            _picture(graph, second, one, other)
             _lists(found, graph, second, one, other)
     _questions(corpus, one, other)
 
@@ -86,6 +94,84 @@ def _figures(found: GraphDifference, one: Build, other: Build) -> None:
             missing = {columns[1]: found.first, columns[2]: found.second}.get(column)
             if missing is not None and missing.links:
                 st.caption(f"{missing.between:,} of these pairs join entities that both have.")
+
+
+def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
+    """Both graphs on one layout, beside each other: an entity of both is at the same place."""
+    both = first.derived.once("beside", second.digest, lambda: union(first, second, DRAWN))
+    if not both.names[0]:
+        return
+    places = positions(range(len(both.names[0])), sorted(both.pairs[0] | both.pairs[1]))
+    for column, side, build in zip(st.columns(2, gap="medium"), (0, 1), (one, other)):
+        with column:
+            st.markdown(f"**{plain(build.title)}**")
+            figure = one_layout(both, side, places)
+            st.plotly_chart(figure, key=f"texts-beside-{side}", config={"displayModeBar": False})
+    st.caption(
+        f"The {len(both.names[0]):,} entities with the most relations, each at one place in both pictures. Blue: in both graphs. "
+        "Orange: only in this one. A ring: only in the other. Blue lines join a pair in both graphs."
+    )
+
+
+def one_layout(both: Union, side: int, places: dict[int, Place]) -> go.Figure:
+    """One of two graphs (`side` 0 or 1) on the layout of both: what it shares, what it has alone, and as rings what only the other has."""
+    own, others = both.names[side], both.names[1 - side]
+    lines = [
+        (both.pairs[side] - both.pairs[1 - side], {"color": LIGHT, "width": 0.8}),
+        (both.pairs[0] & both.pairs[1], {"color": SHARED, "width": 1.8}),
+    ]
+    traces: list[go.Scatter] = [
+        go.Scatter(x=_ends(pairs, places, 0), y=_ends(pairs, places, 1), mode="lines", line=line, hoverinfo="skip") for pairs, line in lines
+    ]
+    here = [at for at, name in enumerate(own) if name]
+    colors = [SHARED if others[at] else ALONE for at in here]
+    absent = [at for at, name in enumerate(own) if not name]
+    traces.append(
+        _points(absent, places, ["" for _ in absent], {"size": 8, "color": "rgba(0,0,0,0)", "line": {"color": LIGHT, "width": 1}})
+    )
+    traces.append(_points(here, places, [label(own[at]) for at in here], {"size": 9, "color": colors}))
+    figure = go.Figure(traces)
+    hidden = {"visible": False, "range": [-0.06, 1.06], "fixedrange": True}
+    margin = {"l": 4, "r": 4, "t": 4, "b": 4}
+    figure.update_layout(height=420, margin=margin, showlegend=False, xaxis=hidden, yaxis=hidden)
+    return figure
+
+
+def _points(nodes: list[int], places: dict[int, Place], names: list[str], marker: dict) -> go.Scatter:
+    """Points with the names of those that have room for them, the first before others."""
+    boxes: list[tuple[float, float, float]] = []
+    shown = [name if name and _has_room(places[at], name, boxes) else "" for at, name in zip(nodes, names)]
+    return go.Scatter(
+        x=[places[at][0] for at in nodes],
+        y=[places[at][1] for at in nodes],
+        mode="markers+text",
+        text=shown,
+        hovertext=names,
+        hoverinfo="text" if any(names) else "skip",
+        textposition=[f"top {_way(places[at][0])}" for at in nodes],
+        textfont={"size": 11},
+        marker=marker,
+    )
+
+
+def _way(x: float) -> str:
+    """To which side of its place a name is written, so that none runs out of the picture."""
+    return "right" if x < SIDE else "left" if x > 1 - SIDE else "center"
+
+
+def _has_room(place: Place, name: str, boxes: list[tuple[float, float, float]]) -> bool:
+    """Whether a name at a place lies over none of the `boxes` of others (middle, height and half width), to which it is added."""
+    x, y, half = *place, len(name) * LETTER / 2
+    x += {"right": half, "left": -half, "center": 0.0}[_way(x)]
+    free = len(boxes) < NAMED and all(abs(y - b) > LINE or abs(x - a) > half + other for a, b, other in boxes)
+    if free:
+        boxes.append((x, y, half))
+    return free
+
+
+def _ends(pairs: set[tuple[int, int]], places: dict[int, Place], axis: int) -> list[float | None]:
+    """The coordinates of lines between pairs, each ended by None."""
+    return [value for one, other in sorted(pairs) for value in (places[one][axis], places[other][axis], None)]
 
 
 def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, other: Build) -> None:

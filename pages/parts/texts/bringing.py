@@ -135,8 +135,8 @@ def _watch(job: Job) -> None:
         f"{brought.changed:,} changed" if brought.changed else "",
         f"{brought.known:,} there already" if brought.known else "",
     ]
-    said = f"{brought.corpus.title}: {', '.join(filter(None, parts))}. {brought.more}"
-    st.success(plain(said.strip()), icon=":material/check_circle:")
+    said = brought.more or f"{', '.join(filter(None, parts))}."
+    st.success(plain(f"{brought.corpus.title}: {said}"), icon=":material/check_circle:")
     for text in brought.notes[:SHOWN_NOTES]:
         st.warning(plain(text), icon=":material/rule:")
     if len(brought.notes) > SHOWN_NOTES:

@@ -176,7 +176,7 @@ def _moment(graph: Graph, growth: Growth, row: int, nodes: np.ndarray, edges: np
             lines_x += [places[head][0], places[tail][0], None]
             lines_y += [places[head][1], places[tail][1], None]
     shown = [at for at in range(len(nodes)) if first[at] <= row]
-    names = [_label(graph.node_name(int(nodes[at]))) for at in shown]
+    names = [label(graph.node_name(int(nodes[at]))) for at in shown]
     return [
         go.Scatter(x=lines_x, y=lines_y, mode="lines", line={"color": OLD, "width": 0.8}, hoverinfo="skip"),
         go.Scatter(
@@ -193,6 +193,6 @@ def _moment(graph: Graph, growth: Growth, row: int, nodes: np.ndarray, edges: np
     ]
 
 
-def _label(name: str) -> str:
+def label(name: str) -> str:
     """A name for a chart: short, and without the tags that plotly would read."""
     return shorten(name, 28).replace("&", "&amp;").replace("<", "&lt;")

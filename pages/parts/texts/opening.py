@@ -7,15 +7,17 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import count
 from pathlib import Path, PurePosixPath
 
 import streamlit as st
 
 from core.builds.shipped import builds_of
-from core.corpus import Brought, Corpus
+from core.corpus import Brought, Corpus, corpora
 from core.corpus.indexes.opening import Taken, look, open_index
 from core.corpus.indexes.tools import TOOLS
-from core.errors import HopscopeError
+from core.datasets.own import clean_name
+from core.errors import BadInput, HopscopeError, shorten
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
 from core.sharing import shared
@@ -30,16 +32,19 @@ FOLDER, ZIP, PATH = "A folder", "A zip of it", "A path on this computer"
 ENDS = ["parquet", "json", "graphml", "pkl", "pklz", "txt"]  # of the files that the readers look at
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ODD = re.compile(r"[^\w.\- ]")
-LONGEST = 80  # characters of a title, and of a part of a path
+LONGEST, DEEPEST = 80, 6  # characters of a title and of a part of a path, and parts of one
 Held = Callable[[], AbstractContextManager[Path]]  # what lays down what was chosen, and takes it away at the end
 
 
 def open_another(new_name: Callable[[str], str]) -> None:
     """Draw the choice of an index, what of it would be taken, and the button that opens it; `new_name(title)` gives the corpus's name."""
-    with st.expander("Open the index of another tool", icon=":material/folder_open:"):
+    box = st.expander("Open the index of another tool", key="index_box", icon=":material/folder_open:", on_change="rerun")
+    if not box.open:
+        return
+    with box:
         st.write(
-            f"Of {', '.join(one.title for one in TOOLS.values())}. Its texts become these documents, its graph one of their graphs, "
-            "beside those that are built here."
+            f"Of {', '.join(one.title for one in TOOLS.values())}. Its texts become documents here, with its graph beside those that are "
+            "built here of them."
         )
         ways = [FOLDER, ZIP, *([PATH] if _on_this_computer() else [])]
         way = st.segmented_control("Which index", ways, default=ways[0], key="index_way", label_visibility="collapsed") or ways[0]
@@ -106,26 +111,30 @@ def _uploaded(files: list) -> Iterator[Path]:
 
 
 def laid_down(files: list, folder: Path) -> Path:
-    """The folder with these uploads in it, each at its path within the folder that was dropped, made harmless."""
+    """The folder with these uploads in it, each at its path within the folder that was dropped, made harmless. Raises BadInput where one
+    has the name of a folder."""
     for file in files:
-        parts = [
-            ODD.sub("_", part).lstrip(".")[-LONGEST:] or "_" for part in PurePosixPath(file.name.replace("\\", "/")).parts if part != "/"
-        ]
-        place = folder.joinpath(*parts[-6:])
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with open(place, "wb") as out:
-            file.seek(0)
-            shutil.copyfileobj(file, out)
+        parts = [ODD.sub("_", part).lstrip(".")[-LONGEST:] for part in PurePosixPath(file.name.replace("\\", "/")).parts if part != "/"]
+        place = folder.joinpath(*list(filter(None, parts))[-DEEPEST:] or ["_"])
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with open(place, "wb") as out:
+                file.seek(0)
+                shutil.copyfileobj(file, out)
+        except OSError as error:
+            raise BadInput(f"{shorten(file.name)} cannot be laid down: {error.strerror or error}.") from None
     return folder
 
 
 def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[str], str]) -> None:
     """What would be taken, and the button."""
     st.markdown(plain(taken.words()))
-    for text in taken.sentences():
+    for text in [*taken.sentences(), "Vectors are not taken; they are made by the encoder chosen here."]:
         st.caption(plain(text))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        title = st.text_input("Title", value=TOOLS[taken.tool].title, key=f"index_title-{'-'.join(key)}", max_chars=LONGEST, width=300)
+        title = st.text_input(
+            "Title", value=_free(TOOLS[taken.tool].title), key=f"index_title-{'-'.join(key)}", max_chars=LONGEST, width=300
+        )
         pressed = st.button("Open it", type="primary", key="index_open", icon=":material/play_arrow:")
     if pressed:
         try:
@@ -134,13 +143,22 @@ def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[st
             st.error(plain(str(error)))
 
 
+def _free(title: str) -> str:
+    """The title, with a number behind it where texts are called so already."""
+    known = corpora()
+    titles = (title if number == 1 else f"{title} {number}" for number in count(1))
+    return next(one for one in titles if clean_name(one) not in known)
+
+
 def _start(held: Held, name: str, title: str) -> None:
     """Begin to open the index under that name, and draw the page anew."""
 
     def work(job: Job) -> Brought:
         with held() as path:
             corpus, taken = open_index(path, name, title, job.tell, job.check)
-        return Brought(corpus, corpus.n_documents, 0, 0, tuple(taken.sentences()), f"{taken.words()}.")
+        return Brought(
+            corpus, corpus.n_documents, 0, 0, tuple(taken.sentences()), f"{taken.counted}, opened from an index of {taken.title}."
+        )
 
     key = f"bring-{name}-index"
     session.texts_job = engine().jobs.start(key, lambda: Job(key, work), again=True).key

@@ -8,7 +8,7 @@ import pytest
 from core.graph.building.build import build
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
-from core.graph.difference import graph_difference, name_key
+from core.graph.difference import graph_difference, name_key, union
 from core.graph.growth import Growth
 from tests.core.operators.texts.kit import plain, story
 
@@ -62,3 +62,13 @@ def test_growth_of_what_no_chunk_names_and_of_nothing(tmp_path):
     assert growth.nodes.tolist() == [2] and growth.edges.tolist() == [1] and growth.first("nodes").tolist() == [-1, 0]
     assert Growth(plain()).nodes.tolist() == [0, 0, 0, 0]
     assert np.array_equal(Growth(build([("A", "r", "B")], tmp_path / "c", "triples")).nodes, [])
+
+
+def test_the_union_takes_the_nodes_with_the_largest_shares_of_both_graphs(tmp_path):
+    first = build([("Ann", "knows", "Bob"), ("Ann", "knows", "Cid"), ("Ann", "knows", "Dan")], tmp_path / "a", "first")
+    second = build([("ANN", "likes", "Eve"), ("Bob", "likes", "Ann")], tmp_path / "b", "second")
+    # Shares of relations' ends: ann 3/6 + 2/4, bob 1/6 + 1/4, eve 1/4, cid and dan 1/6 each.
+    both = union(first, second, 3)
+    assert both.names == (["Ann", "Bob", ""], ["ANN", "Bob", "Eve"])
+    assert both.pairs == ({(0, 1)}, {(0, 1), (0, 2)})
+    assert union(first, second, 0).names == ([], [])
