@@ -13,7 +13,7 @@ from core.corpus.readers.packed import bytes_of, zipped
 from core.errors import BadInput, shorten
 from core.io.files import OnDisk, Source, size_text
 
-MOST_FILES, DEEPEST = 20_000, 4  # files in a folder that are looked at, and folders within folders
+MOST_FILES, DEEPEST = 20_000, 4  # files and folders that are looked at, and folders within folders
 MOST_BYTES, MOST_ROWS = 1 << 31, 5_000_000  # of one Parquet file, once it is unpacked
 Row = Mapping[str, Any]
 
@@ -30,18 +30,20 @@ def files_of(path: Path) -> tuple[dict[str, Source], list[str]]:
 
 def _in_folder(folder: Path) -> tuple[dict[str, Source], list[str]]:
     found: dict[str, Source] = {}
-    notes = []
+    links: list[str] = []
+    seen = 0
     for at, folders, names in os.walk(folder):
+        seen += len(folders) + len(names)
+        if seen > MOST_FILES:
+            raise BadInput(f"{folder} holds more than {MOST_FILES:,} files and folders; give the folder of the index itself.")
         inner = Path(at).relative_to(folder)
-        linked = [name for name in (*folders, *names) if (Path(at) / name).is_symlink()]
-        notes += [f"{(inner / name).as_posix()} is a link and is left out." for name in sorted(linked)]
+        linked = {name for name in (*folders, *names) if (Path(at) / name).is_symlink()}
+        links += [(inner / name).as_posix() for name in sorted(linked)]
         folders[:] = sorted(name for name in folders if name not in linked) if len(inner.parts) < DEEPEST else []
-        for name in sorted(set(names) - set(linked)):
+        for name in sorted(set(names) - linked):
             if (Path(at) / name).is_file():
                 found[(inner / name).as_posix()] = OnDisk(Path(at) / name)
-        if len(found) > MOST_FILES:
-            raise BadInput(f"{folder} holds more than {MOST_FILES:,} files; give the folder of the index itself.")
-    return found, notes
+    return found, [f"Left out, links: {len(links):,}, such as {shorten(links[0])}."] if links else []
 
 
 def json_of(file: Source) -> Any:

@@ -66,7 +66,13 @@ def test_links_are_not_followed(tmp_path):
     for name in NAMES:
         (folder / name).symlink_to(outside / name)
     files, notes = files_of(folder)
-    assert files == {} and len(notes) == 4 and notes[0] == "entities.parquet is a link and is left out."
+    assert files == {} and notes == ["Left out, links: 4, such as entities.parquet."]
+
+
+def test_a_folder_of_too_many_files_is_not_searched(tmp_path, monkeypatch):
+    monkeypatch.setattr("core.corpus.indexes.files.MOST_FILES", 3)
+    with pytest.raises(BadInput, match="holds more than 3 files and folders; give the folder of the index itself"):
+        files_of(filled(tmp_path / "a" / "b").parent)
 
 
 @pytest.mark.parametrize(
