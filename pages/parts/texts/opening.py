@@ -156,9 +156,8 @@ def _start(held: Held, name: str, title: str) -> None:
     def work(job: Job) -> Brought:
         with held() as path:
             corpus, taken = open_index(path, name, title, job.tell, job.check)
-        return Brought(
-            corpus, corpus.n_documents, 0, 0, tuple(taken.sentences()), f"{taken.counted}, opened from an index of {taken.title}."
-        )
+        said = f"{taken.counted}, opened from an index of {taken.title}."
+        return Brought(corpus, corpus.n_documents, 0, 0, tuple(taken.sentences()), more=said)
 
     key = f"bring-{name}-index"
     session.texts_job = engine().jobs.start(key, lambda: Job(key, work), again=True).key
