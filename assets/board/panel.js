@@ -70,6 +70,8 @@ export class Panel {
     this.element.setAttribute("aria-label", `About ${node.name}`);
     const close = button("panel-close", "×", "Close", () => this.close());
     const parts = [el("div", "panel-head", el("div", "", el("h4", "", node.name), ROLES[node.role] ? el("p", "quiet", ROLES[node.role]) : null), close)];
+    if (about?.type) parts.push(el("p", "quiet panel-type", about.type));
+    if (about?.text) parts.push(el("p", "panel-text", about.text));
     if (about) parts.push(...(about.degree === undefined ? [] : relationParts(about)), el("h5", "", "In the lanes"), this.laneList(about));
     const { ways: given, onGo } = this.board.options;
     const ways = WAYS.filter(([way]) => onGo && list(given).includes(way));

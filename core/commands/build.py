@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.commands.terminal import OK, bar
+from core.datasets.graph_files import graph_files
 from core.errors import BadInput
 from core.graph.building import build as arrays
 from core.graph.building.export import build_database
 from core.graph.readers.formats import AUTO, format_list
 from core.graph.readers.rdf import LARGE, LITERALS, TRIPLES
-from core.graph.readers.triple_file import columns_of, gathered, size_of
+from core.graph.readers.triple_file import TripleFile, columns_of, size_of
 
 if TYPE_CHECKING:
     from core.graph.protocol import KnowledgeGraph
@@ -29,8 +32,8 @@ def add(commands) -> None:
         "triples",
         metavar="FILE",
         nargs="+",
-        help="a file of triples, in one of the formats below; plain, .gz or .zst. Of several, those with ids and labels but no edges are "
-        "tables of nodes",
+        help="a file of triples, in one of the formats below; plain, .gz, .bz2 or .zst. Of several, or of a zip of them, those with ids "
+        "and labels but no edges are tables of nodes",
     )
     build.add_argument(
         "--nodes", metavar="FILE", action="append", default=[], help="a table of nodes: their ids in the edges, labels, types, descriptions"
@@ -70,32 +73,40 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Build the graph and say how large it is; the exit code."""
-    from pathlib import Path
+    with tempfile.TemporaryDirectory() as unpacked:
+        source = _source(options, Path(unpacked))
+        return _look(source) if options.dry_run else _build(source, options)
 
-    memory = size_of(options.memory) if options.memory else None
-    drop = tuple(pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip())
-    columns = columns_of(options.columns) if options.columns else None
-    source = gathered(
+
+def _source(options, unpacked: Path) -> TripleFile:
+    return graph_files(
         [Path(file) for file in options.triples],
+        unpacked,
         nodes=[Path(file) for file in options.nodes],
         format=options.format,
-        columns=columns,
-        drop=drop,
+        columns=columns_of(options.columns) if options.columns else None,
+        drop=tuple(pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip()),
         skips=options.skip_bad,
         numbered=options.integers,
-        memory=memory,
+        memory=size_of(options.memory) if options.memory else None,
         language=options.language,
         labels=Path(options.labels) if options.labels else None,
         literals=options.literals,
     )
-    if options.dry_run:
-        for number, triple in enumerate(source.read()):
-            if number == DRY and source.path.stat().st_size > LARGE:
-                break
-            if number < DRY:
-                print(" -> ".join(triple))
-        print("\n".join(source.tally.sentences()))
-        return OK
+
+
+def _look(source: TripleFile) -> int:
+    """Print the first triples, and what of the files is taken how; of files that are not large by their whole content."""
+    for number, triple in enumerate(source.read()):
+        if number < DRY:
+            print(" -> ".join(triple))
+        elif source.path.stat().st_size > LARGE:
+            break
+    print("\n".join(source.tally.sentences()))
+    return OK
+
+
+def _build(source: TripleFile, options) -> int:
     if not options.out:
         raise BadInput("Name the folder of the graph with --out, or look at the file with --dry-run.")
     with bar("Reading triples") as advanced:

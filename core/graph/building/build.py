@@ -20,7 +20,7 @@ from core.graph.readers.attributes import Attributes
 from core.graph.readers.triple_file import TripleFile
 from core.graph.storage.digest import digest_of, file_digest, stamp, with_columns
 from core.graph.storage.write import SOURCE, UNFINISHED, clean, locked, place, write
-from core.graph.store import ARRAYS, META, VERSION, Graph
+from core.graph.store import ARRAYS, META, VERSION, Graph, read_meta
 from core.io.durations import with_time_left
 from core.io.folders import TEMPORARY
 from core.types import Direction
@@ -131,8 +131,10 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
             from core.graph.bulk.finish import build_large  # its compiled loops bring numba
 
             build_large(large, folder, name, direction, tell, stop)
-            if isinstance(triples, TripleFile) and triples.attributes:
-                _put_tables(triples, folder, temporary, stop)
+            if isinstance(triples, TripleFile):
+                triples.warn_of(read_meta(folder)["relations"])
+                if triples.attributes:
+                    _put_tables(triples, folder, temporary, stop)
             report("Done", 1.0)
             return Graph.open(folder)
         assert not isinstance(triples, Numbers)  # which are large whatever their number

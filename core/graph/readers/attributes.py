@@ -39,6 +39,7 @@ class Attributes:
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     taken: dict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: {"nodes": Counter(), "edges": Counter()})
     unusable: int = 0  # weights that are no numbers
+    unread: list[str] = field(default_factory=list)  # keys of edges that became no part of a triple and no column
     count: int = 0  # triples
     _current: dict[str, Any] = field(default_factory=dict)
     _texts: dict[str, dict[int, str]] = field(default_factory=dict)  # column -> place of the triple -> text
@@ -76,6 +77,16 @@ class Attributes:
     def drop(self) -> None:
         """Passes over the triple that came."""
         self._current = {}
+
+    def first(self, count: int) -> dict[str, list[Any]]:
+        """What was said of the first triples, column by column; a weight is None where nothing was. For a look before a graph is built."""
+        found: dict[str, list[Any]] = {
+            column: [texts.get(place, "") for place in range(count)] for column, texts in self._texts.items() if min(texts) < count
+        }
+        if self._weights:
+            weights = [None if math.isnan(weight) else weight for weight in self._weights[:count]]
+            found["weight"] = weights + [None] * (count - len(weights))
+        return found
 
     def columns(self, names: Sequence[str], edges: np.ndarray, n_edges: int) -> Columns:
         """The tables of a graph whose nodes are called so and whose edge `edges[i]` the i-th triple is. Of a triple that came several times
@@ -116,6 +127,14 @@ class Attributes:
             yield f"{_many(without - self.unusable, 'triple')} without a weight count{'s' * (without - self.unusable == 1)} as 1."
         if (given <= 0).any():
             yield "Weights of zero or less count as next to none."
+
+    def same_relation(self, relation: str) -> str:
+        """What a graph is warned of in which every edge has this relation, while its file says more of edges; empty where it does not."""
+        others = list(dict.fromkeys([*(key for (column, key) in self.taken["edges"] if column != "weight"), *self.unread]))
+        if not others:
+            return ""
+        shown = f"{', '.join(others[:6])}{' …' * (len(others) > 6)}"
+        return f"Every edge has the relation “{relation}”, so methods that go by relations have nothing to go by. Edges also have: {shown}."
 
     def _found(self, of: str, row: Mapping[str, Any], used: Sequence[str]) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -180,19 +180,21 @@ class _Found:
                 return value, name
         return "", ""
 
+    def ignored(self, of: str, wanted: bool) -> list[str]:
+        """The attributes of nodes or edges that are not read."""
+        read = (READ_OF_NODES if of == "node" else READ_OF_EDGES) if wanted else ()
+        return [name for name, _ in self.seen[of].most_common() if name not in (*self.labels[of], *read)]
+
     def sentences(self, wanted: bool) -> Iterator[str]:
         """What was taken how, and what was not read; `wanted` says whether more than labels was."""
         called = {of: " or ".join(f"“{name}”" for name, _ in taken.most_common()) for of, taken in self.labels.items()}
         if self.edges:
             nodes, relations = called["node"] or "their ids", called["edge"] or f"no attribute: each is “{NO_RELATION}”"
             yield f"Entities are called by {nodes}, relations by {relations}."
-        read = {"node": READ_OF_NODES if wanted else (), "edge": READ_OF_EDGES if wanted else ()}
-        ignored = {of: [name for name, _ in self.seen[of].most_common() if name not in (*self.labels[of], *read[of])] for of in self.seen}
+        ignored = {of: self.ignored(of, wanted) for of in self.seen}
         parts = [f"of {of}s {', '.join(names[:SAID])}{' …' * (len(names) > SAID)}" for of, names in ignored.items() if names]
         if parts:
             yield f"Attributes that are not read: {'; '.join(parts)}."
-        if self.edges and not self.labels["edge"] and self.seen["edge"]:
-            yield "No edge says its relation, so all relations are the same: methods that go by relations have nothing to go by."
 
     def _attribute(self, element: _Element, name: str) -> str:
         value = element.get(name)
@@ -231,6 +233,7 @@ def _name(element: _Element) -> str:
 def _triples(source: TripleSource, found: _Found) -> Iterator[Triple]:
     for sentence in found.sentences(source.attributes.wanted):
         source.tally.note(sentence)
+    source.attributes.unread = found.ignored("edge", source.attributes.wanted)
     namer = Namer()
     bare = lambda name: name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
     names = {

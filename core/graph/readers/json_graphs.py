@@ -169,26 +169,29 @@ def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> I
         names[id] = namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
         names.setdefault(f"#{place}", names[id])  # links of D3 may count nodes
         source.attributes.node(names[id], _folded(row), next((key for key in NODE_LABELS if _text(row.get(key))), ""))
-    relations, ignored, found = Counter[str](), Counter[str](), False
+    relations, ignored = Counter[str](), Counter[str]()
     by_place = bool(nodes) and not any(isinstance(one, Mapping) and ("id" in one or "key" in one) for one in nodes)
-    for number, link in enumerate(edges, 1):
-        source.line = number
-        ends = _ends(link, names, by_place)
-        if ends is None:
-            source.bad("a link to an unknown node", number, f"link {number:,} lacks an end, or names a node that the file does not hold.")
-            continue
-        folded = _folded(link)
-        key = next((name for name in EDGE_LABELS if _text(folded.get(name))), "")
-        relations[key] += 1
-        source.attributes.edge(folded, *HEADS, *TAILS, key)
-        read = READ_OF_EDGES if source.attributes.wanted else ()
-        ignored.update(name for name in folded if name not in (*HEADS, *TAILS, *read, key))
-        found = True
-        yield ends[0], _text(folded[key]) if key else LINKED, ends[1]
-    if found:
-        called = " or ".join(f"“{name}”" for name, _ in relations.most_common() if name) or f"no key: each is “{LINKED}”"
-        left = f" Keys of links that are not read: {', '.join(name for name, _ in ignored.most_common(12))}." if ignored else ""
-        source.tally.note(f"Nodes and links: relations are called by {called}.{left}")
+    read = READ_OF_EDGES if source.attributes.wanted else ()
+    try:
+        for number, link in enumerate(edges, 1):
+            source.line = number
+            ends = _ends(link, names, by_place)
+            if ends is None:
+                fault = f"link {number:,} lacks an end, or names a node that the file does not hold."
+                source.bad("a link to an unknown node", number, fault)
+                continue
+            folded = _folded(link)
+            key = next((name for name in EDGE_LABELS if _text(folded.get(name))), "")
+            relations[key] += 1
+            source.attributes.edge(folded, *HEADS, *TAILS, key)
+            ignored.update(name for name in folded if name not in (*HEADS, *TAILS, *read, key))
+            yield ends[0], _text(folded[key]) if key else LINKED, ends[1]
+    finally:
+        if relations:
+            source.attributes.unread = [name for name, _ in ignored.most_common(12)]
+            called = " or ".join(f"“{name}”" for name, _ in relations.most_common() if name) or f"no key: each is “{LINKED}”"
+            left = f" Keys of links that are not read: {', '.join(source.attributes.unread)}." if ignored else ""
+            source.tally.note(f"Nodes and links: relations are called by {called}.{left}")
 
 
 def _ends(link: Any, names: Mapping[str, str], by_place: bool) -> tuple[str, str] | None:

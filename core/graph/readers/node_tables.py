@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
@@ -24,19 +24,20 @@ UNKNOWN = "ids of edges are not in the table of nodes, and are called as they ar
 JSON = (".json", ".jsonl", ".ndjson")
 
 
-def named(source: TripleSource, triples: Iterable[tuple[TripleSource, Triple]]) -> Iterator[Triple]:
+def named(source: TripleSource, triples: Iterable[tuple[TripleSource, Triple]]) -> Generator[Triple, None, None]:
     """Triples, each given with its file, with the labels of their ends' ids, from the tables of nodes of a source; its attributes are given
     what those say of nodes.
 
     An end is an id of a table, else a label there (as in microsoft/graphrag's relationships), else stays as it is, which the tally counts.
     Nodes that share a label are told apart by their ids. Raises BadInput for a table without ids and labels.
     """
-    known = NodeNames(source)
+    known, whole = NodeNames(source), False
     try:
         for file, (head, relation, tail) in triples:
             yield known.name(head, file.spaces[0]), relation, known.name(tail, file.spaces[1])
+        whole = True
     finally:
-        for sentence in known.sentences():
+        for sentence in known.sentences(whole):
             source.tally.note(sentence)
 
 
@@ -69,15 +70,15 @@ class NodeNames:
         self.used.add(found)
         return found
 
-    def sentences(self) -> Iterator[str]:
-        """How ends of edges fitted the tables."""
+    def sentences(self, whole: bool) -> Iterator[str]:
+        """How ends of edges fitted the tables, `whole` where all edges were read."""
         if self.unknown:
             shown = ", ".join(f"“{shorten(end, 30)}”" for end in islice(self.unknown, ID_SHOWN)) + " …" * (len(self.unknown) > ID_SHOWN)
             one = len(self.unknown) == 1
             words = "id of edges is not in the table of nodes, and is called as it is" if one else UNKNOWN
             yield f"{len(self.unknown):,} {words}: {shown}."
         idle = len(self.by_id) - len(self.used)
-        if idle > 0:
+        if idle > 0 and whole:
             have, are = ("has", "is") if idle == 1 else ("have", "are")
             yield f"{idle:,} node{'s' * (idle != 1)} of the table {have} no edge and {are} left out."
 

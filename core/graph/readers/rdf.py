@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, nearest
 from core.graph.readers.naming import Namer
 from core.graph.readers.ntriples import ABOUT_TRIPLES, PLACE, REMEMBERED, candidates, checked_lines, local_name
-from core.graph.readers.source import Triple, TripleSource
+from core.graph.readers.source import Triple, TripleSource, bare_suffix
 from core.io.files import PACKED
 
 SYNTAXES = {
@@ -58,6 +59,7 @@ NO_LABELS = "none"  # in the place of a language
 BASE = "http://localhost/"  # of relative IRIs
 LARGE = 1 << 27  # bytes of text up to which labels are looked for unasked
 UNPACKS = 6  # bytes of text a byte of a packed file is taken to hold, for a first guess
+FIRST_STATEMENTS = 1000  # of a file that are looked at for anything but labels
 SCANNED = 1 << 20  # bytes that are looked through at once
 ENTITY = re.compile(rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(?:SYSTEM|PUBLIC|\"[^\"]*[&%]|'[^']*[&%])")
 
@@ -111,12 +113,10 @@ def _fate(source: TripleSource, literals: Counter[str]) -> str:
     are, shown = "is" if literals.total() == 1 else "are", ", ".join(local_name(iri) for iri, _ in literals.most_common(6))
     more = f"{shown}{' …' * (len(literals) > 6)}"
     if source.literals == TRIPLES:
-        return f"{are} entities of their own ({more}); they can be attributes of their things, or left out."
+        return f"{are} {'an entity' if are == 'is' else 'entities'} ({more}); literals can be attributes of their things, or left out."
     if source.literals == LEAVE_OUT:
         return f"{are} left out: {more}."
-    return (
-        f"{are} said in the descriptions of their things: {more}." if source.attributes.wanted else f"{are} left out of a file this large."
-    )
+    return f"{are} part of the descriptions of things: {more}." if source.attributes.wanted else f"{are} left out of a file this large."
 
 
 def check_literals(literals: str) -> None:
@@ -212,9 +212,20 @@ def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
     return False
 
 
+def is_label_file(source: TripleSource) -> bool:
+    """Whether an RDF file is one of labels alone, by its first statements."""
+    if bare_suffix(source.path) not in SUFFIXES:
+        return False
+    try:
+        first = list(islice(_statements(source, source.path, syntax_of(source.path)), FIRST_STATEMENTS))
+    except BadInput:
+        return False
+    return bool(first) and all(statement.predicate.value in LABELS for statement in first)
+
+
 def syntax_of(path: FilePath) -> str:
     """The syntax of an RDF file by its suffix. Raises BadInput for another."""
-    suffix = (path.with_suffix("") if path.suffix.lower() in PACKED else path).suffix.lower()
+    suffix = bare_suffix(path)
     if suffix not in SUFFIXES:
         raise BadInput(f"{path.name} should be an RDF file: {', '.join(SUFFIXES)}.{nearest(suffix, SUFFIXES)}")
     return SUFFIXES[suffix]

@@ -15,6 +15,7 @@ class Tally:
     bad: dict[str, list] = field(default_factory=dict)  # reason -> [count, first line numbers]
     dropped: dict[str, int] = field(default_factory=dict)  # pattern -> triples
     notes: list[str] = field(default_factory=list)  # sentences on what was taken how, and what was not read
+    warnings: list[str] = field(default_factory=list)  # sentences on what may well not be what was meant
 
     def skip(self, why: str, line: int) -> bool:
         """Whether a bad line may be left out; if so it is counted."""
@@ -34,18 +35,24 @@ class Tally:
         if sentence not in self.notes:
             self.notes.append(sentence)
 
+    def warn(self, sentence: str) -> None:
+        """Keeps a sentence on what may not be what was meant, once."""
+        if sentence not in self.warnings:
+            self.warnings.append(sentence)
+
     def state(self) -> dict:
         """What was counted, as JSON holds it."""
-        return {"bad": self.bad, "dropped": self.dropped, "notes": self.notes}
+        return {"bad": self.bad, "dropped": self.dropped, "notes": self.notes, "warnings": self.warnings}
 
     def restore(self, state: dict) -> None:
         """Takes up counts that `state` told."""
         self.bad = {why: [count, list(lines)] for why, (count, lines) in state["bad"].items()}
         self.dropped, self.notes = dict(state["dropped"]), list(state.get("notes", ()))
+        self.warnings = list(state.get("warnings", ()))
 
     def sentences(self) -> list[str]:
         """The counts as sentences."""
-        found = list(self.notes)
+        found = [*self.notes, *self.warnings]
         for why, (count, lines) in self.bad.items():
             several, numbers = "s" * (count != 1), ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines))
             found.append(f"{count:,} line{several} left out, {why}: line{several} {numbers}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -12,9 +13,10 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 from core.graph.readers.attributes import Attributes
+from core.graph.readers.delimited import LINKED
 from core.graph.readers.formats import AUTO, format_named, format_of
 from core.graph.readers.node_tables import is_node_table, named
-from core.graph.readers.rdf import TRIPLES, check_language, check_literals
+from core.graph.readers.rdf import TRIPLES, check_language, check_literals, is_label_file
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import Triple, TripleSource
 
@@ -57,17 +59,29 @@ class TripleFile:
         pattern_of = lru_cache(None)(lambda relation: dropping(relation, self.drop))
         self.attributes.clear()
         self.tally.skips = self.skips
+        relations: set[str] = set()
         try:
-            for triple in _triples(self._sources(progress)):
-                if pattern := self.drop and pattern_of(triple[1]):
-                    self.tally.drop(pattern, 1)
-                    self.attributes.drop()
-                else:
+            with closing(_triples(self._sources(progress))) as triples:
+                for triple in triples:
+                    if pattern := self.drop and pattern_of(triple[1]):
+                        self.tally.drop(pattern, 1)
+                        self.attributes.drop()
+                        continue
                     self.attributes.add()
+                    if len(relations) < 2:
+                        relations.add(triple[1])
                     yield triple
         finally:
             for sentence in self.attributes.sentences():
                 self.tally.note(sentence)
+            self.warn_of(relations)
+
+    def warn_of(self, relations: Iterable[str]) -> None:
+        """Has the tally warn where a file of several triples has one relation only, while it says more of edges."""
+        several = tuple(relations)
+        if len(several) == 1 and (self.attributes.count != 1 or several[0] == LINKED):
+            if sentence := self.attributes.same_relation(several[0]):
+                self.tally.warn(sentence)
 
     def _sources(self, progress: Tell | None) -> list[TripleSource]:
         paths = (self.path, *self.more)
@@ -115,7 +129,7 @@ def read_triples(
     yield from _triples([TripleSource(FilePath(path), format, columns, progress, most)])
 
 
-def _triples(sources: Sequence[TripleSource]) -> Iterator[Triple]:
+def _triples(sources: Sequence[TripleSource]) -> Generator[Triple, None, None]:
     """The triples of files that are read in the same way, one behind the other, their ends called by the tables of nodes they share."""
     each = ((source, triple) for source in sources for triple in _of_file(source))
     return named(sources[0], each) if sources[0].nodes else (triple for _, triple in each)
@@ -138,13 +152,16 @@ def _of_file(source: TripleSource) -> Iterator[Triple]:
 
 
 def gathered(paths: Sequence[FilePath], **how: Any) -> TripleFile:
-    """How to read several files of one graph: those with columns of a table of nodes, beside those that `nodes` names, and files of edges.
-    Raises BadInput where none holds edges."""
-    known = tuple(how.pop("nodes", ()))
-    tables = [path for path in paths if len(paths) > 1 and is_node_table(TripleSource(path, most=how.get("most")))]
+    """How to read several files of one graph: those with columns of a table of nodes, beside those that `nodes` names, an RDF file of
+    nothing but labels, and files of edges. Raises BadInput where none holds edges."""
+    known, several = tuple(how.pop("nodes", ())), len(paths) > 1
+    tables = [path for path in paths if several and is_node_table(TripleSource(path, most=how.get("most")))]
     edges = [path for path in paths if path not in tables]
+    if several and not how.get("labels"):
+        how["labels"] = next((path for path in edges if is_label_file(TripleSource(path, most=how.get("most")))), None)
+        edges = [path for path in edges if path != how["labels"]]
     if not edges:
-        raise BadInput("All of these files are tables of nodes; add the file that holds the edges.")
+        raise BadInput("None of these files holds edges: they are tables of nodes, or labels; add the file that holds the edges.")
     return TripleFile(edges[0], **how, more=tuple(edges[1:]), nodes=(*known, *tables))
 
 

@@ -10,10 +10,12 @@ import numpy as np
 from core.datasets.relations import relation_words
 from core.diagnosis.path_outcome import ordinal
 from core.engine import Lane
+from core.errors import shorten
 from core.operators import OPERATORS
 from core.types import State
 
 SHOWN = 6  # relations of a node
+DESCRIBED = 400  # characters of a description
 MOST_STEPS = 20_000  # at one node, beyond which its relations are not counted
 
 Words = Mapping[str, tuple[str, str]]  # a relation's words along its triple and against it
@@ -22,7 +24,7 @@ Words = Mapping[str, tuple[str, str]]  # a relation's words along its triple and
 def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any]]:
     """For each node its `degree`, and its `relations` in words with how many of each, the commonest first; `others` are
     relations beyond those shown and `counted` is how many edges were looked at: fewer than the degree where only a part
-    of the graph is here, and none at a hub."""
+    of the graph is here, and none at a hub. Where the graph says so also its `type` and `text`, its description."""
     if not len(nodes):
         return {}
     ids = np.asarray(nodes, np.int64)
@@ -34,7 +36,18 @@ def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any
         relations_of_rows, sizes = np.unique(np.stack([steps.rows, steps.relations, steps.forward]), axis=1, return_counts=True)
         for (row, relation, forward), size in zip(relations_of_rows.T.tolist(), sizes.tolist()):
             counts[int(small[row])].append((relation_words(graph.relation_names[relation], bool(forward), words), size))
-    return {int(node): _joined(int(degree), counts[int(node)]) for node, degree in zip(ids, degrees)}
+    said = described(graph, nodes)
+    return {int(node): {**_joined(int(degree), counts[int(node)]), **said[int(node)]} for node, degree in zip(ids, degrees)}
+
+
+def described(graph, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
+    """For each node its `type` and its description as `text`, where the graph has them; long ones are cut."""
+    table = graph.columns.nodes
+    if table is None:
+        return {int(node): {} for node in nodes}
+    said = zip(nodes, table.texts("type", nodes), table.texts("description", nodes))
+    whole = ((node, {"type": type or "", "text": shorten(text or "", DESCRIBED)}) for node, type, text in said)
+    return {int(node): {key: text for key, text in parts.items() if text} for node, parts in whole}
 
 
 def _joined(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:

@@ -1,20 +1,25 @@
-"""Adding a graph: a file of triples in any format, looked at first, then built as a job."""
+"""Adding a graph: files of triples in any format, with tables of nodes, looked at first, then built as a job."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import tempfile
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from core.datasets import add_graph as keep_graph
 from core.datasets import free_name
+from core.datasets.graph_files import ZIP, graph_files
 from core.datasets.own import clean_name
-from core.errors import HopscopeError
+from core.errors import HopscopeError, shorten
 from core.graph.readers.formats import AUTO, FORMATS, format_named
+from core.graph.readers.rdf import ATTRIBUTES, LEAVE_OUT, SUFFIXES, SYNTAXES, TRIPLES
+from core.graph.readers.source import bare_suffix
 from core.graph.readers.triple_file import TripleFile, columns_of
 from core.io.files import PACKED, size_text
 from core.io.temporary import temporary_folder
@@ -27,31 +32,56 @@ from pages.parts.shared.text import many, plain
 
 LOOKED_AT, PREVIEWED, LONGEST_FILE_NAME = 5_000, 8, 80
 MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
+PARTLY = f"The first {LOOKED_AT:,} triples were looked at; all others are read when the graph is built."
+DESCRIBED = 200  # characters of a description in the preview
+LITERAL_WORDS = {TRIPLES: "are entities", ATTRIBUTES: "describe their things", LEAVE_OUT: "are left out"}
 WAYS = {"both": "Both ways", "out": "Along the triples", "in": "Against the triples"}
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How files are to be read: the format, the columns in words, empty where they are as usual, and what becomes of literals of RDF."""
+
+    format: str
+    columns: str
+    literals: str
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The first triples of files, what is said of them by column, some nodes with what is said of them, and sentences on the reading."""
+
+    triples: list[tuple[str, str, str]] = field(default_factory=list)
+    said: dict[str, list[Any]] = field(default_factory=dict)
+    nodes: list[tuple[str, str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
 def add_graph() -> None:
-    """Draw the form, the first rows of the file, and the job that builds it."""
+    """Draw the form, the first rows of the files, and the job that builds them."""
     st.write(
-        f"A file of triples: head, relation and tail. It may be compressed ({', '.join(PACKED)}), and hold at most "
-        f"{size_text(MOST_TEXT)} of text. "
-        f"Formats: {' · '.join(one.title for one in FORMATS.values())}."
+        "A file of triples: head, relation and tail. Several files make one graph, such as edges and a table of nodes, or triples and "
+        f"labels; also as a zip. They may be compressed ({', '.join(PACKED)}), and hold at most {size_text(MOST_TEXT)} of text."
     )
-    file = st.file_uploader("File of triples", type=_types(), key="upload", label_visibility="collapsed")
-    if file is not None:
-        format, columns = _reading()
-        rows, notes = _look(file, format, columns)
-        for note in notes:
-            st.info(plain(note), icon=":material/info:")
-        if rows:
-            _form(file, rows, format, columns)
+    st.caption(f"Formats: {' · '.join(one.title for one in FORMATS.values())}.")
+    files = st.file_uploader("Files of a graph", type=_types(), key="upload", label_visibility="collapsed", accept_multiple_files=True)
+    if files:
+        how = _reading(files)
+        looked = _look(files, how)
+        if looked.notes:
+            st.info("\n".join(f"- {plain(note)}" for note in looked.notes))
+        for warning in looked.warnings:
+            st.warning(plain(warning), icon=":material/warning:")
+        if looked.triples:
+            _form(files, looked, how)
     job = engine().jobs.get(session.upload_job)
     if job is not None:
         _watch(job)
 
 
-def _reading() -> tuple[str, str]:
-    """How the file is to be read: its format, and the columns in words, empty where they are as usual."""
+def _reading(files: list) -> Reading:
+    """How the files are to be read, as the person says."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(
             "Format",
@@ -69,34 +99,59 @@ def _reading() -> tuple[str, str]:
             disabled=not (format_named(format).delimited or format_named(format).table),
             help="For lines or tables that hold more than three columns, or in another order. Counted from 1.",
         )
+        of_rdf = format in SYNTAXES or (format == AUTO and any(bare_suffix(Path(file.name)) in SUFFIXES for file in files))
+        literals = TRIPLES
+        if of_rdf:
+            literals = st.selectbox(
+                "Literals that are no labels",
+                list(LITERAL_WORDS),
+                format_func=LITERAL_WORDS.__getitem__,
+                key="upload_literals",
+                width=260,
+                help="Dates, numbers and texts of RDF. As entities they can be answers and ends of paths.",
+            )
     one = format_named(format)
-    return format, columns.strip() if one.delimited or one.table else ""
+    return Reading(format, columns.strip() if one.delimited or one.table else "", literals)
 
 
 def _types() -> list[str]:
-    """The ends of names that a file of triples may have."""
-    known = (*(suffix for one in FORMATS.values() for suffix in one.suffixes), ".txt", *PACKED)
+    """The ends of names that files of a graph may have."""
+    known = (*(suffix for one in FORMATS.values() for suffix in one.suffixes), ".txt", ZIP, *PACKED)
     return [suffix.removeprefix(".") for suffix in known]
 
 
-def _look(file, format: str, columns: str) -> tuple[list[tuple[str, str, str]], list[str]]:
-    """The first triples of the file, and sentences on how it is read; an error names the line. Looked at once, until the file or its
-    reading changes."""
+def _look(files: list, how: Reading) -> Looked:
+    """The beginning of the files as they are read; an error names the line. Looked at once, until a file or its reading changes."""
 
-    def work(job: Job) -> tuple[list[tuple[str, str, str]], list[str]]:
+    def work(job: Job) -> Looked:
         with tempfile.TemporaryDirectory() as folder:
-            source = _source(saved_upload(file, Path(folder)), format, columns)
-            return list(islice(source.read(reading(job)), LOOKED_AT)), source.tally.sentences()
+            source = _source(files, Path(folder), how)
+            triples = list(islice(source.read(reading(job)), LOOKED_AT))
+            said = source.attributes
+            nodes = [(name, one.get("type", ""), one.get("description", "")) for name, one in islice(said.nodes.items(), PREVIEWED)]
+            warnings = source.tally.warnings
+            notes = [sentence for sentence in source.tally.sentences() if sentence not in warnings]
+            notes += [PARTLY] if len(triples) == LOOKED_AT else []
+            return Looked(triples, said.first(min(PREVIEWED, len(triples))), nodes, notes, warnings)
 
-    job = looked_at("upload_looked", (file.file_id, format, columns), work)
+    job = looked_at("upload_looked", (tuple(file.file_id for file in files), how), work)
     if job.error:
         st.error(plain(job.error))
         st.caption("Correct the file, or how it is read, and choose it again.")
-    return job.result or ([], [])
+    return job.result or Looked()
 
 
-def _source(path: Path, format: str, columns: str) -> TripleFile:
-    return TripleFile(path, format, columns_of(columns) if columns else None, MOST_TEXT, keep=False)
+def _source(files: list, folder: Path, how: Reading) -> TripleFile:
+    paths = [saved_upload(file, _numbered(folder, number)) for number, file in enumerate(files)]
+    columns = columns_of(how.columns) if how.columns else None
+    return graph_files(paths, folder, format=how.format, columns=columns, most=MOST_TEXT, keep=False, literals=how.literals)
+
+
+def _numbered(folder: Path, number: int) -> Path:
+    """A folder for one of several uploads, whose names may be the same."""
+    place = folder / str(number)
+    place.mkdir()
+    return place
 
 
 def saved_upload(file, folder: Path) -> Path:
@@ -108,17 +163,22 @@ def saved_upload(file, folder: Path) -> Path:
     return path
 
 
-def _form(file, rows: list[tuple[str, str, str]], format: str, columns: str) -> None:
-    head = rows[:PREVIEWED]
-    if any(name.casefold().strip() == "question" for name in rows[0]):
+def _form(files: list, looked: Looked, how: Reading) -> None:
+    head = looked.triples[:PREVIEWED]
+    if any(name.casefold().strip() == "question" for name in looked.triples[0]):
         st.warning("This looks like a table of questions. Those are added under “Add questions”.", icon=":material/quiz:")
     st.caption(f"The first {many(len(head), 'triple')}:")
-    st.dataframe({"Head": [r[0] for r in head], "Relation": [r[1] for r in head], "Tail": [r[2] for r in head]}, hide_index=True)
+    said = {column.capitalize(): values for column, values in looked.said.items()}
+    st.dataframe({"Head": [r[0] for r in head], "Relation": [r[1] for r in head], "Tail": [r[2] for r in head], **said}, hide_index=True)
+    if looked.nodes:
+        st.caption(f"The first {many(len(looked.nodes), 'entity', 'entities')} with a type or a description:")
+        names, types, descriptions = zip(*looked.nodes)
+        st.dataframe({"Name": names, "Type": types, "Description": [shorten(text, DESCRIBED) for text in descriptions]}, hide_index=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             "Name",
-            value=clean_name(file.name.split(".")[0]),
-            key=f"upload_name_{file.file_id}",
+            value=clean_name(files[0].name.split(".")[0]),
+            key=f"upload_name_{files[0].file_id}",
             max_chars=80,
             width=260,
             help="Letters, digits and dashes; anything else becomes a dash.",
@@ -136,14 +196,14 @@ def _form(file, rows: list[tuple[str, str, str]], format: str, columns: str) -> 
         st.caption(f"It will be called {plain(clean_name(name))}.")
     if pressed:
         try:
-            _start(file, free_name(name), way, format, columns)
+            _start(files, free_name(name), way, how)
         except HopscopeError as error:
             st.error(plain(str(error)))
 
 
-def _start(file, name: str, way: str, format: str, columns: str) -> None:
+def _start(files: list, name: str, way: str, how: Reading) -> None:
     folder = temporary_folder()
-    source = _source(saved_upload(file, folder), format, columns)
+    source = _source(files, folder, how)
 
     def work(job: Job) -> tuple[str, list[str]]:
         try:

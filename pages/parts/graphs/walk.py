@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from core.errors import shorten
 from core.graph.names.lookup import names
+from core.graph.texts import node_texts, relation_texts, weights
 from pages.parts.graphs.overview import legend, part, picture_of, sentence
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
 from pages.parts.shared.session_state import Session, session
@@ -16,6 +18,7 @@ from pages.parts.shared.text import plain
 PAGE = 50  # steps on one page of the table
 ROOM = 60  # entities on a picture
 CRUMBS = 8
+DESCRIBED = 300  # characters of a description at once
 EVERY = -1  # in the filter: all relations
 
 
@@ -117,7 +120,8 @@ def _crumbs(graph: Any, been: list[int]) -> None:
 
 
 def _here(graph: Any, node: int) -> None:
-    """The present entity: its picture and the table of its steps."""
+    """The present entity: what is said of it, its picture and the table of its steps."""
+    _said(graph, node)
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
         st.info("This entity has no edges. Search for another, or go back along the way.", icon=":material/hub:")
@@ -132,6 +136,28 @@ def _here(graph: Any, node: int) -> None:
     _picture(graph, node, around[: ROOM * 4], len(np.setdiff1d(neighbours[chosen_edges], [node])))
     _table(graph, neighbours[rows], edges[rows], forward[rows])
     _pager(graph, page, pages, len(chosen_edges))
+
+
+def _said(graph: Any, node: int) -> None:
+    """The type and the description of an entity, where the graph has them; a long one can be opened."""
+    type = graph.columns.nodes.text("type", node) if graph.columns.nodes is not None else ""
+    text = node_texts(graph, [node])[0]
+    if type:
+        st.caption(plain(type))
+    if len(text) <= DESCRIBED:
+        st.write(plain(text))
+    else:
+        with st.expander(plain(shorten(text, DESCRIBED)), expanded=False):
+            st.write(plain(text))
+
+
+def _of_edges(graph: Any, edges: np.ndarray) -> dict[str, list]:
+    """What is said of some edges, by column of the table: weights and descriptions, where the graph has them."""
+    table, heavy = graph.columns.edges, weights(graph)
+    found: dict[str, list] = {"Weight": heavy[edges].tolist()} if heavy is not None else {}
+    if table is not None and table.has("description"):
+        found["Description"] = [shorten(text, DESCRIBED) for text in relation_texts(graph, edges)]
+    return found
 
 
 def _filter(graph: Any, step_codes: np.ndarray) -> int:
@@ -183,6 +209,7 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
             "Relation": [graph.relation_names[r] for r in graph.triples(edges)[1]],
             "Neighbour": graph.names(neighbours),
             "Its edges": graph.degrees(neighbours).tolist(),
+            **_of_edges(graph, edges),
         },
         key=Session.walk_table[this].name,
         hide_index=True,
@@ -192,6 +219,7 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
         column_config={
             "Way": st.column_config.TextColumn(width=60, help="→ the triple leads to the neighbour, ← it comes from there"),
             "Its edges": st.column_config.NumberColumn(width=90, format="localized"),
+            "Weight": st.column_config.NumberColumn(width=90, format="%.4g"),
         },
     )
 

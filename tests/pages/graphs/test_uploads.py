@@ -209,3 +209,47 @@ def test_looking_at_a_file_is_a_job_that_can_be_cancelled(own):
     at.run()
     assert not at.exception and begun[0].status == CANCELLED
     assert "Cancelled" in at.info[0].value
+
+
+EDGES = "Source,Target,Type,Id,Label,Weight\n1,2,Directed,0,sails,2.5\n2,3,Directed,1,built in,1\n2,9,Directed,2,near,1\n"
+NODES = f"Id,Label,Type,Description\n1,Anna,person,{HOSTILE.replace(',', ';')}\n2,The Gull,ship,Old.\n3,Turku,city,\n"
+
+
+def test_edges_and_nodes_dropped_together_are_one_graph_with_types_and_weights(own):
+    at = opened()
+    at.file_uploader(key="upload").set_value([("edges.csv", EDGES.encode(), "text/csv"), ("nodes.csv", NODES.encode(), "text/csv")]).run()
+    said = " ".join(info.value.replace("\\", "") for info in at.info)
+    assert "Nodes are read from nodes.csv: known by “id”, called by “label”" in said
+    assert "1 id of edges is not in the table of nodes, and is called as it is: “9”" in said
+    triples, nodes = (frame.value for frame in at.dataframe)
+    assert list(triples["Head"]) == ["Anna", "The Gull", "The Gull"] and list(triples["Weight"]) == [2.5, 1.0, 1.0]
+    assert list(nodes["Type"]) == ["person", "ship", "city"]
+    at = built(at)
+    graph = datasets()["edges"].open()
+    assert graph.columns.nodes.texts("type") == ["", "person", "ship", "city"] and graph.columns.edges.numbers("weight").max() == 2.5
+
+
+def test_a_zip_of_tables_is_one_graph_and_a_damaged_one_says_so(own):
+    import io
+    import zipfile
+
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("import/edges.csv", EDGES)
+        archive.writestr("import/nodes.csv", NODES)
+        archive.writestr("__MACOSX/._nodes.csv", "x")
+    at = built(add(opened(), "upload", "import.zip", packed.getvalue()))
+    assert datasets()["import"].open().nodes_named("Anna")
+    at = add(opened(), "upload", "import.zip", packed.getvalue()[:100])
+    assert "damaged or no zip" in at.error[0].value.replace("\\", "")
+
+
+def test_literals_of_rdf_are_what_the_person_says(own):
+    text = '<http://a/a> <http://a/r> <http://a/b> .\n<http://a/a> <http://a/age> "42" .\n'
+    at = add(opened(), "upload", "t.nt", text)
+    assert any("1 literal is an entity" in info.value for info in at.info)
+    assert len(at.dataframe[0].value) == 2
+    at.selectbox(key="upload_literals").select("attributes").run()
+    assert len(at.dataframe[0].value) == 1 and at.dataframe[1].value["Description"][0] == "age: 42"
+    at = add(opened(), "upload", "t.tsv", "a\tr\tb\n")
+    assert not [box for box in at.selectbox if box.key == "upload_literals"]

@@ -178,3 +178,41 @@ def test_edge_of_says_where_each_triple_went():
     heads, relations, tails = (np.array(ids) for ids in ([1, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 1]))
     assert edge_of((heads, relations, tails)).tolist() == [2, 0, 2, 1]
     assert edge_of((np.array([], np.int64),) * 3).tolist() == []
+
+
+@pytest.mark.parametrize("memory", [None, 1 << 26])
+def test_one_relation_on_every_edge_while_more_is_said_is_a_warning_in_every_format(tmp_path, memory):
+    (tmp_path / "g.csv").write_text("head,type,tail,kind,weight\na,RELATED,b,sails,1\nb,RELATED,c,owns,2\n", "utf-8")
+    links = [{"source": "a", "target": "b", "label": "RELATED", "kind": "sails"}, {"source": "b", "target": "a", "label": "RELATED"}]
+    (tmp_path / "g.json").write_text(json.dumps({"nodes": [{"id": "a"}, {"id": "b"}], "links": links}), "utf-8")
+    for name in ("g.csv", "g.json"):
+        file = TripleFile(tmp_path / name, memory=memory)
+        build(file, tmp_path / f"{name}-g", "g")
+        warning = "Every edge has the relation “RELATED”, so methods that go by relations have nothing to go by. Edges also have: kind."
+        assert file.tally.warnings == [warning] and warning in file.tally.sentences()
+    (tmp_path / "g.csv").write_text("head,relation,tail,weight\na,is,b,1\nb,is,c,2\n", "utf-8")
+    file = TripleFile(tmp_path / "g.csv", memory=memory)
+    build(file, tmp_path / "plain", "g")
+    assert not file.tally.warnings
+
+
+def test_operators_go_by_the_weights_and_read_the_descriptions_of_a_file(tmp_path):
+    """From Hub a walker goes to A three times as often as to B, and from each of both back to Hub, so that A scores three times as much."""
+    from core.indexes.encoded import texts
+    from core.operators.nodes.adaptive import neighbours
+    from core.operators.texts.pagerank import weighted_pagerank
+
+    (tmp_path / "g.csv").write_text(
+        "head,relation,tail,weight,description\nHub,near,A,1.5,first\nHub,near,B,0.5,second\nHub,far,A,0,\n", "utf-8"
+    )
+    (tmp_path / "n.csv").write_text("id,type\nHub,port\nB,ship\n", "utf-8")
+    graph = build(TripleFile(tmp_path / "g.csv", nodes=(tmp_path / "n.csv",)), tmp_path / "g", "g")
+    a, b, hub = range(3)
+    shares = np.array([0.0, 0.0, 1.0])
+    scores = weighted_pagerank(graph, shares, 0.85, True, lambda: None)
+    assert scores[a] / scores[b] == pytest.approx(3, rel=1e-5)
+    even = weighted_pagerank(graph, shares, 0.85, False, lambda: None)
+    assert even[a] / even[b] == pytest.approx(2, rel=1e-5)  # two edges to A, one to B
+    assert neighbours(graph)(hub) == [a, b]
+    assert texts(graph, "nodes", [hub, b]) == ["Hub: port", "B: ship"]
+    assert texts(graph, "relations", [1, 2]) == ["near Hub A first", "near Hub B second"]

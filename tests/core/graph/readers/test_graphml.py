@@ -162,5 +162,5 @@ def test_relations_that_are_all_the_same_while_attributes_are_ignored_are_a_warn
     assert triples == [("a", "connected_to", "b")]
     assert sentences[1:] == [
         "Attributes that are not read: of edges verb.",
-        "No edge says its relation, so all relations are the same: methods that go by relations have nothing to go by.",
+        "Every edge has the relation “connected_to”, so methods that go by relations have nothing to go by. Edges also have: verb.",
     ]

@@ -141,7 +141,7 @@ def test_what_is_no_table_of_nodes_says_so(tmp_path, nodes, words):
 
 def test_tables_of_nodes_alone_are_no_graph(tmp_path):
     edges, nodes = written(tmp_path, GEPHI[0], GEPHI[0])
-    with pytest.raises(BadInput, match="All of these files are tables of nodes"):
+    with pytest.raises(BadInput, match="None of these files holds edges"):
         gathered([edges, nodes])
 
 
@@ -152,3 +152,28 @@ def test_the_command_takes_both_and_says_what_it_took(tmp_path, capsys):
     assert main(["build", str(edges), str(nodes), "--dry-run"]) == 0
     said = capsys.readouterr().out
     assert "Anna -> sails -> The Gull" in said and "of nodes, type from “type”, description from “description”" in said
+
+
+def test_a_zip_is_unpacked_and_read_as_its_files(tmp_path, capsys):
+    import zipfile
+
+    edges, nodes = written(tmp_path, *NEO4J)
+    with zipfile.ZipFile(tmp_path / "import.zip", "w") as archive:
+        for file in (edges, nodes):
+            archive.write(file, f"import/{file.name}")
+    assert main(["build", str(tmp_path / "import.zip"), "--out", str(tmp_path / "g")]) == 0
+    said = capsys.readouterr().out
+    assert "3 entities, 2 triples" in said and "Edges are read from edges.csv." in said
+
+
+def test_triples_and_labels_given_together_are_told_by_their_content(tmp_path):
+    (tmp_path / "labels.nt").write_text('<http://a/1> <http://www.w3.org/2000/01/rdf-schema#label> "Anna"@en .\n', "utf-8")
+    (tmp_path / "triples.ttl").write_text("<http://a/1> <http://a/sails> <http://a/gull> .\n", "utf-8")
+    assert list(gathered([tmp_path / "labels.nt", tmp_path / "triples.ttl"]).read()) == [("Anna", "sails", "gull")]
+
+
+def test_a_look_at_the_beginning_says_nothing_of_nodes_that_later_edges_have(tmp_path):
+    edges, nodes = written(tmp_path, *GEPHI)
+    file = gathered([edges, nodes])
+    next(iter(file.read()))
+    assert not any("no edge" in sentence for sentence in file.tally.sentences())

@@ -38,7 +38,7 @@ def test_things_and_relations_are_called_by_their_labels_which_are_no_triples(tm
     assert sorted(triples) == SAME
     assert sentences == [
         "3 things and relations are called by their labels, en first, of 3 languages (en, de, fr).",
-        "2 literals are entities of their own (altLabel, length); they can be attributes of their things, or left out.",
+        "2 literals are entities (altLabel, length); literals can be attributes of their things, or left out.",
     ]
 
 
@@ -163,7 +163,7 @@ def test_literals_are_attributes_of_their_things_where_that_is_chosen(tmp_path, 
             blank: ("", "since: 1155"),
             "finland": ("", ""),
         }
-        said = "8 literals are said in the descriptions of their things: comment, length, altLabel, additionalType, since."
+        said = "8 literals are part of the descriptions of things: comment, length, altLabel, additionalType, since."
         assert said in file.tally.sentences() and unnamed(blank)
 
 
@@ -179,7 +179,7 @@ def test_literals_are_left_out_where_that_is_chosen_and_counted(tmp_path):
     assert sorted(triples) == sorted(THINGS)
     assert sentences[-1].startswith("8 literals are left out: ")
     triples, sentences = read(tmp_path, SAID)
-    assert len(triples) == 11 and "8 literals are entities of their own" in sentences[-1]
+    assert len(triples) == 11 and "8 literals are entities" in sentences[-1]
     with pytest.raises(BadInput, match="Literals are triples, attributes, leave-out; not “drop”"):
         read(tmp_path, SAID, literals="drop")
 

@@ -1,0 +1,51 @@
+"""The files of a graph that a person brings: one or several, or a zip of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from core.corpus.readers.packed import zipped
+from core.errors import BadInput
+from core.graph.readers.triple_file import TripleFile, gathered
+from core.io.files import size_text
+
+ZIP = ".zip"
+
+
+def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
+    """How to read some files as one graph, as `core.graph.readers.triple_file.gathered` sorts them; zips among them are unpacked into
+    `folder`. Raises BadInput for a damaged zip, one without files, and where no file holds edges."""
+    notes: list[str] = []
+    inside = [file for path in paths for file in (_unpacked(path, folder, how.get("most"), notes) if _is_zip(path) else [path])]
+    file = gathered(inside, **how)
+    file.tally.notes += notes
+    if len(inside) > 1:
+        names = [path.name for path in (file.path, *file.more)]
+        file.tally.note(f"Edges are read from {', '.join(names)}.")
+    return file
+
+
+def _is_zip(path: Path) -> bool:
+    return path.suffix.lower() == ZIP
+
+
+def _unpacked(path: Path, folder: Path, most: int | None, notes: list[str]) -> list[Path]:
+    """The files of a zip, each written into the folder under the last part of its name, hidden ones left out."""
+    members, said = zipped(path)
+    notes += said
+    wanted = {name: member for name, member in members.items() if not any(part.startswith((".", "__")) for part in name.split("/"))}
+    if not wanted:
+        raise BadInput(f"{path.name} holds no files.")
+    if most is not None and sum(member.size for member in wanted.values()) > most:
+        raise BadInput(f"{path.name} would unpack to more than {size_text(most)}, so it is not read.")
+    found: list[Path] = []
+    for number, (name, member) in enumerate(wanted.items()):
+        place = folder / f"{path.stem}-{number}" / name.rsplit("/", 1)[-1]
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with member.open() as source, open(place, "wb") as out:
+            shutil.copyfileobj(source, out)
+        found.append(place)
+    return found
