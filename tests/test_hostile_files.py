@@ -47,6 +47,8 @@ GRAPHS = {
     "g.gexf": b'<gexf version="1.2" xmlns="http://www.gexf.net/1.2draft"><graph><nodes><node id="0" label="A"/></nodes>'
     b'<edges><edge id="0" source="0" target="0"/></edges></graph></gexf>',
     "g.gml": b'graph [ node [ id 0 label "A" ] edge [ source 0 target 0 relation "r" ] ]',
+    "g.graphson": b'{"id": {"@type": "g:Int32", "@value": 1}, "label": "a", "outE": {"r": [{"inV": 1}]}, '
+    b'"properties": {"name": [{"value": "A"}]}}',
     "g.net": b'*vertices 2\n1 "A"\n2 "B"\n*arcs\n1 2 1\n',
 }
 PIECES = st.sampled_from(

@@ -39,7 +39,7 @@ class Attributes:
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
     taken: dict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: {"nodes": Counter(), "edges": Counter()})
     unusable: int = 0  # weights that are no numbers
-    unread: list[str] = field(default_factory=list)  # keys of edges that became no part of a triple and no column
+    ignored: list[str] = field(default_factory=list)  # keys of edges that became no part of a triple and no column
     count: int = 0  # triples
     _current: dict[str, Any] = field(default_factory=dict)
     _texts: dict[str, dict[int, str]] = field(default_factory=dict)  # column -> place of the triple -> text
@@ -130,7 +130,7 @@ class Attributes:
 
     def same_relation(self, relation: str) -> str:
         """What a graph is warned of in which every edge has this relation, while its file says more of edges; empty where it does not."""
-        others = list(dict.fromkeys([*(key for (column, key) in self.taken["edges"] if column != "weight"), *self.unread]))
+        others = list(dict.fromkeys([*(key for (column, key) in self.taken["edges"] if column != "weight"), *self.ignored]))
         if not others:
             return ""
         shown = f"{', '.join(others[:6])}{' …' * (len(others) > 6)}"

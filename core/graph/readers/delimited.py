@@ -166,7 +166,7 @@ def look(source: TripleSource, first: list[tuple[int, str]]) -> Opening:
     beside = beside_of(source, rows[0], taken)
     words = [f"{part} from “{shorten(rows[0][column - 1].strip(), 40)}”" for part, column in zip(PARTS, taken) if column <= len(rows[0])]
     others = [shorten(name.strip(), 40) for at, name in enumerate(rows[0]) if at + 1 not in taken and at not in beside and name.strip()]
-    source.attributes.unread = others
+    source.attributes.ignored = others
     if others or tuple(name.strip().casefold() for name in rows[0]) not in ((*PARTS,), ("subject", "predicate", "object")):
         ignored = f"; not read: {', '.join(others[:12])}{' …' * (len(others) > 12)}" if others else ""
         source.tally.note(f"The first line is a header: {', '.join(words)}{ignored}.")

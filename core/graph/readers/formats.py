@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadInput, nearest
-from core.graph.readers import delimited, graphml, json_graphs, networks, rdf
+from core.graph.readers import delimited, graphml, graphson, json_graphs, networks, rdf
 from core.graph.readers.node_tables import named
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.source import Triple, TripleSource, bare_suffix
@@ -151,6 +151,14 @@ FORMATS: dict[str, Format] = {
     "gexf": _network("GEXF", networks.read_gexf, ".gexf", tools="networkx 3.6.1, Gephi"),
     "gml": _network("GML", networks.read_gml, ".gml", tools="networkx 3.6.1, igraph 1.0.0"),
     "pajek": _network("Pajek", networks.read_pajek, ".net", ".paj", taken="nodes by labels, weights of edges"),
+    "graphson": Format(
+        "GraphSON",
+        (".graphson",),
+        graphson.read,
+        tools="TinkerPop, JanusGraph, Neptune",
+        taken=f"vertices by their name, their labels as types, {BESIDE}",
+        left="other properties, all but the first value of one",
+    ),
     "parquet": Format(
         "Parquet",
         (".parquet",),

@@ -233,7 +233,7 @@ def _name(element: _Element) -> str:
 def _triples(source: TripleSource, found: _Found) -> Iterator[Triple]:
     for sentence in found.sentences(source.attributes.wanted):
         source.tally.note(sentence)
-    source.attributes.unread = found.ignored("edge", source.attributes.wanted)
+    source.attributes.ignored = found.ignored("edge", source.attributes.wanted)
     namer = Namer()
     bare = lambda name: name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
     names = {

@@ -188,9 +188,9 @@ def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> I
             yield ends[0], _text(folded[key]) if key else LINKED, ends[1]
     finally:
         if relations:
-            source.attributes.unread = [name for name, _ in ignored.most_common(12)]
+            source.attributes.ignored = [name for name, _ in ignored.most_common(12)]
             called = " or ".join(f"“{name}”" for name, _ in relations.most_common() if name) or f"no key: each is “{LINKED}”"
-            left = f" Keys of links that are not read: {', '.join(source.attributes.unread)}." if ignored else ""
+            left = f" Keys of links that are not read: {', '.join(source.attributes.ignored)}." if ignored else ""
             source.tally.note(f"Nodes and links: relations are called by {called}.{left}")
 
 

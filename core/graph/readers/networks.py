@@ -155,7 +155,7 @@ def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dic
     beside = beside_of(source, names, found)
     words = [f"{part} from “{names[at - 1]}”" for part, at in zip(PARTS, found)]
     others = [name for at, name in enumerate(names) if at + 1 not in found and at not in beside]
-    source.attributes.unread = others
+    source.attributes.ignored = others
     ignored = f"; not read: {', '.join(others[:12])}" if others else ""
     source.tally.note(f"Columns: {', '.join(words)}{ignored}.")
     return [at - 1 for at in found], beside

@@ -1,0 +1,81 @@
+"""Triples of GraphSON, TinkerPop's JSON: a vertex a line with its outgoing edges, or one object of vertices and edges, typed or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from core.errors import BadInput
+from core.graph.readers.json_graphs import Row, links
+from core.graph.readers.source import Triple, TripleSource
+from core.io.json_rows import numbered_rows
+
+KEYS = {"_id": "id", "_outV": "source", "outV": "source", "_inV": "target", "inV": "target", "_label": "label"}  # of versions 1, 2 and 3
+
+
+def read(source: TripleSource) -> Iterator[Triple]:
+    """The edges of a GraphSON file of version 1, 2 or 3, as `core.graph.readers.json_graphs.links` names them; a vertex is called by its
+    property name, and its label is its type. Raises BadInput for what is none."""
+    nodes, edges = list[Row](), list[Row]()
+    for number, where, row in numbered_rows(source.path, source.progress, source.most, (), single=True):
+        source.line = number
+        held = plain(row)
+        held = held.get("graph", held) if isinstance(held, Mapping) else {}
+        if isinstance(held.get("vertices"), list):
+            nodes += [_vertex(one) for one in held["vertices"] if isinstance(one, Mapping)]
+            edges += [_edge(one) for one in held.get("edges") or () if isinstance(one, Mapping)]
+        elif "id" in held:
+            nodes.append(_vertex(held))
+            edges += _outgoing(held)
+        else:
+            source.bad("no vertex", number, BadInput(f"{source.name}, {where}: expected a vertex of GraphSON, with an “id” and “outE”."))
+    yield from links(source, nodes, edges)
+
+
+def plain(value: Any) -> Any:
+    """A value without the types that versions 2 and 3 write around it.
+
+    >>> from core.graph.readers.graphson import plain
+    >>> plain({"id": {"@type": "g:Int32", "@value": 1}, "of": {"@type": "g:Map", "@value": ["a", {"@type": "g:List", "@value": [2]}]}})
+    {'id': 1, 'of': {'a': [2]}}
+    """
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    if set(value) == {"@type", "@value"}:
+        held = plain(value["@value"])
+        return dict(zip(map(str, held[::2]), held[1::2])) if value["@type"] == "g:Map" and isinstance(held, list) else held
+    return {key: plain(one) for key, one in value.items()}
+
+
+def _vertex(vertex: Row) -> Row:
+    """A vertex as a node with its properties, the first value of each; its label is the type."""
+    found = {KEYS.get(key, key): value for key, value in vertex.items() if key not in ("outE", "inE", "properties", "label")}
+    properties = vertex.get("properties")
+    for key, values in (properties if isinstance(properties, Mapping) else {}).items():
+        first = values[0] if isinstance(values, list) and values else values
+        found[key] = first.get("value") if isinstance(first, Mapping) else first
+    label = vertex.get("label")
+    return {**found, **({"type": label} if label and label != "vertex" else {})}
+
+
+def _edge(edge: Row) -> Row:
+    properties = edge.get("properties")
+    plain_properties = {
+        key: value.get("value") if isinstance(value, Mapping) else value
+        for key, value in (properties if isinstance(properties, Mapping) else {}).items()
+    }
+    return {
+        **plain_properties,
+        **{KEYS.get(key, key): value for key, value in edge.items() if key not in ("properties", "id", "_id", "_type")},
+    }
+
+
+def _outgoing(vertex: Row) -> list[Row]:
+    """The edges that leave a vertex, each with its relation as `label`."""
+    out = vertex.get("outE")
+    if not isinstance(out, Mapping):
+        return []
+    listed = [(relation, edge) for relation, edges in out.items() if isinstance(edges, list) for edge in edges if isinstance(edge, Mapping)]
+    return [{**_edge(edge), "source": vertex["id"], "label": relation} for relation, edge in listed]
