@@ -12,6 +12,7 @@ from core.commands.terminal import OK, bar, finish, warn
 from core.errors import BadInput
 from core.evaluation.papers.beside import Beside, agreement, beside, cells, markdown
 from core.evaluation.papers.experiments import Experiment, PublishedSet, experiment, papers
+from core.evaluation.papers.gains import gains, quartiles
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
@@ -74,7 +75,8 @@ def run(options) -> int:
     for name, asked in sets.items():
         summary = _asked(options, engine, wanted, asked)
         differs += [f"{name}: {sentence}" for sentence in filter(None, [_part(summary), summary.so_far(), *summary.failed()])]
-        tables += beside(wanted, name, summary)
+        tables += gains(wanted, name, summary) if wanted.after else beside(wanted, name, summary)
+        differs += _quartiles(wanted, name, summary)
     if out is not None:
         _write(out, markdown(wanted, tables, differs))
     _print(wanted, tables, differs, options.json)
@@ -129,6 +131,7 @@ def _asked(options, engine, wanted: Experiment, asked: str) -> Summary:
     """The run of one set, finished. Raises BadInput, HopscopeError."""
     known = catalogue()
     chosen = (wanted.small_rows or tuple(wanted.rows)) if options.small else tuple(wanted.rows)
+    chosen = (wanted.after, *chosen) if wanted.after else chosen
     sample = options.sample or (str(SMALL) if options.small else "all")
     if sample != "all" and not sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{sample}”.")
@@ -152,6 +155,17 @@ def _differs(options, wanted: Experiment, sets: dict[str, str], engine) -> list[
         left = [name for id, name in wanted.rows.items() if wanted.small_rows and id not in wanted.small_rows]
         found += [f"Left out in small: {', '.join(left)}."] if left else []
     return found
+
+
+def _quartiles(wanted: Experiment, name: str, summary: Summary) -> list[str]:
+    """For each instance its recall in four parts of the questions, in a sentence; none where gains are not looked at."""
+    return [
+        f"{name}, {wanted.rows.get(id, id)}: recall at 10 by quarters of the Topological Recall of {wanted.after}, "
+        + ", ".join(f"{recall:.2f} ({near:.2f}, n = {n:,})" for near, recall, n in found)
+        + "."
+        for id in (summary.instances if wanted.after else ())
+        if (found := quartiles(summary, wanted.after, id))
+    ]
 
 
 def _part(summary: Summary) -> str:

@@ -35,7 +35,7 @@ class Row:
 @dataclass(frozen=True)
 class Beside:
     """A metric on a set: a row a method. `tau` is Kendall's tau-b of the two orders over the methods that have both values; None where
-    there are fewer than two of these, or all are equal in one of them."""
+    there are fewer than three of these, or all are equal in one of them."""
 
     set: str
     asked: str
@@ -72,16 +72,16 @@ def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
 
 
 def kendall(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Kendall's tau-b of two orders of the same things, in [-1, 1]; None where that is not defined.
+    """Kendall's tau-b of two orders of the same things, in [-1, 1]; None for fewer than three, or where all of one side are equal.
 
     >>> from core.evaluation.papers.beside import kendall
     >>> round(kendall([(1, 10), (2, 30), (3, 20)]), 3)  # of three pairs one is the other way round: (2 - 1) / 3
     0.333
-    >>> kendall([(1, 2), (1, 3)])
+    >>> kendall([(1, 2), (1, 3), (1, 4)])
     """
     from scipy.stats import kendalltau
 
-    if len(pairs) < 2 or any(len(set(side)) < 2 for side in zip(*pairs)):
+    if len(pairs) < 3 or any(len(set(side)) < 2 for side in zip(*pairs)):
         return None
     return float(kendalltau(*zip(*pairs)).statistic)
 
@@ -99,8 +99,9 @@ def markdown(experiment: Experiment, tables: Sequence[Beside], differs: Sequence
 
 def cells(metric: str, row: Row) -> list[str]:
     """A row of a table as texts: name, paper, here, questions, both differences, and whether these agree."""
-    value = lambda number: "–" if number is None else shown(metric, number)
-    signed = lambda number: "–" if number is None else f"{'−' if number < 0 else '+'}{shown(metric, abs(number))}"
+    unit = metric.removeprefix("gain with ")
+    value = lambda number: "–" if number is None else f"{'−' * (number < 0)}{shown(unit, abs(number))}"
+    signed = lambda number: "–" if number is None else f"{'−' if number < 0 else '+'}{shown(unit, abs(number))}"
     spread = lambda mean, low, high, form: f"{form(mean)} [{form(low)}, {form(high)}]"
     return [
         row.name,

@@ -34,6 +34,8 @@ class Experiment:
     """A table of a paper. `rows` has the paper's name by instance, `printed` for each set and metric a value a row in the units that are
     measured here (shares in [0, 1], seconds), None where the paper has none. `hours` is a guess for the whole of it with one graphics
     card. `model` says whether language models answer, `cold` whether nothing is shared, `small_rows` are the instances of a small run.
+    `after` is the instance whose first ten the others begin with, where not their figures are compared but how these go with what the
+    others gain (`core.evaluation.papers.gains`).
     """
 
     id: str
@@ -49,6 +51,7 @@ class Experiment:
     model: bool = True
     cold: bool = False
     small_rows: tuple[str, ...] = ()
+    after: str = ""
 
     def small(self) -> dict[str, str]:
         """The shipped question sets of a small run by the paper's name of the set."""
@@ -84,7 +87,8 @@ def _read(file: dict[str, Any]) -> Paper:
     paper = file["paper"]
     sets = {name: PublishedSet(name, **values | {"files": tuple(values.get("files", ()))}) for name, values in file.get("sets", {}).items()}
     about = {"paper": paper["title"], "answers": paper["answers"], "differs": tuple(paper.get("differs", ()))}
-    found = tuple(_experiment(id, values, sets, paper.get("scale", 1.0), about) for id, values in file.get("experiments", {}).items())
+    scale = paper.get("scale", 1.0)
+    found = tuple(_experiment(id, one, sets, one.get("scale", scale), about) for id, one in file.get("experiments", {}).items())
     return Paper(paper["title"], found, file.get("elsewhere", {}), file.get("open", {}))
 
 
@@ -94,4 +98,5 @@ def _experiment(id: str, values: dict[str, Any], sets: Mapping[str, PublishedSet
         for name, columns in values["printed"].items()
     }
     small = tuple(values.get("small_rows", ()))
+    values = {key: value for key, value in values.items() if key != "scale"}
     return Experiment(id, sets=sets, **about | values | {"printed": printed, "small_rows": small})

@@ -1,0 +1,63 @@
+"""How what a search over a corpus graph gains goes with where it began (FastInsight, section 5.3.1: Table 6 and Figure 5)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.papers.beside import Beside, Row, kendall
+from core.evaluation.papers.experiments import Experiment
+from core.evaluation.reports.summary import Summary
+
+BEGUN, GAINED, NEAR = "passage_recall@10", "passage_recall", "topological_recall@10"
+WIDE = 1.959964  # of a normal distribution: 95 %
+
+
+def gains(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
+    """For each metric that the paper prints of the set `name`, of the first ten of `after`: Pearson's correlation over the questions with what
+    each instance gains, beside the paper's.
+
+    The gain is the recall of all that the instance retrieves less that of these first ten (the paper's R@100 - R@10).
+    """
+    columns = summary.values(experiment.after, [*experiment.printed[name], BEGUN])
+    found = []
+    for column, (metric, printed) in enumerate(experiment.printed[name].items()):
+        rows = []
+        for instance, value in zip(experiment.rows, printed, strict=True):
+            gained = summary.values(instance, [GAINED])[:, 0] - columns[:, -1]
+            rows.append(Row(instance, experiment.rows[instance], value, correlation(columns[:, column], gained)))
+        both = [(row.printed, row.here.mean) for row in rows if row.printed is not None and row.here.mean is not None]
+        found.append(Beside(name, summary.run.spec["set"], f"gain with {metric}", tuple(rows), kendall(both)))
+    return found
+
+
+def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
+    """Pearson's correlation of the numbers that both have, with its 95 % interval by Fisher's transformation; no number where there are
+    fewer than four, or all of one side are equal.
+
+    >>> import numpy as np
+    >>> from core.evaluation.papers.gains import correlation
+    >>> correlation(np.array([1.0, 2.0, 3.0, np.nan]), np.array([1.0, 2.0, 3.0, 4.0]))
+    Estimate(mean=None, low=None, high=None, n=3)
+    """
+    both = ~np.isnan(one) & ~np.isnan(other)
+    a, b, n = one[both], other[both], int(both.sum())
+    if n < 4 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return Estimate(None, None, None, n)
+    r = float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1))
+    if abs(r) > 1 - 1e-12:
+        return Estimate(r, r, r, n)
+    middle, half = math.atanh(r), WIDE / math.sqrt(n - 3)
+    return Estimate(r, math.tanh(middle - half), math.tanh(middle + half), n)
+
+
+def quartiles(summary: Summary, first: str, instance: str) -> list[tuple[float, float, int]]:
+    """The questions in four parts by the Topological Recall of the first ten of `first`: of each part its mean, the mean recall at 10 of an
+    instance, and how many questions it has (Figure 5). Ties go by the order of the questions."""
+    near = summary.values(first, [NEAR])[:, 0]
+    recall = summary.values(instance, [BEGUN])[:, 0]
+    there = np.flatnonzero(~np.isnan(near) & ~np.isnan(recall))
+    parts = np.array_split(there[np.argsort(near[there], kind="stable")], 4)
+    return [(float(near[part].mean()), float(recall[part].mean()), len(part)) for part in parts if len(part)]
