@@ -16,8 +16,8 @@ WIDE = 1.959964  # of a normal distribution: 95 %
 
 
 def gains(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
-    """For each metric that the paper prints of the set `name`, of the first ten of `after`: Pearson's correlation over the questions with what
-    each instance gains, beside the paper's.
+    """For each metric that the paper prints of the set `name`, taken of the first ten of `after`: its correlation (Pearson's, over the
+    questions) with what each instance gains, beside the paper's.
 
     The gain is the recall of all that the instance retrieves less that of these first ten (the paper's R@100 - R@10).
     """
