@@ -7,7 +7,7 @@ import numpy as np
 from core.builds import build, find, open_graph
 from core.graph.growth import Growth
 from pages.parts.shared.session import engine
-from pages.parts.texts.beside import _on_build
+from pages.parts.texts.beside import on_build
 from pages.parts.texts.growing import growing_figure, sizes_figure
 from pages.parts.texts.walking import BESIDE, CHUNKS
 from tests.core.operators.texts.kit import story
@@ -48,7 +48,7 @@ def test_the_method_stands_on_the_one_graph_or_the_other():
     from core.instances.catalogue import catalogue
 
     row = next(one for one in catalogue().values() if one.documents and repr(one.line).startswith("BuiltGraph(build='tkg')"))
-    moved = _on_build(row, find("kg-noun-phrases"))
+    moved = on_build(row, find("kg-noun-phrases"))
     assert repr(moved.line) == repr(row.line).replace("build='tkg'", "build='kg-noun-phrases'", 1)
 
 
