@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.commands.terminal import OK, bar
+from core.commands.terminal import OK, bar, file_of
 from core.datasets.graph_files import graph_files
 from core.errors import BadInput
 from core.graph.building import build as arrays
@@ -32,8 +32,8 @@ def add(commands) -> None:
         "triples",
         metavar="FILE",
         nargs="+",
-        help="a file of triples, in one of the formats below; plain, .gz, .bz2 or .zst. Of several, or of a zip of them, those with ids "
-        "and labels but no edges are tables of nodes",
+        help="a file of triples, in one of the formats below; plain, .gz, .bz2 or .zst; or hf:NAME, whose rows bring graphs. Of several, or "
+        "of a zip of them, those with ids and labels but no edges are tables of nodes",
     )
     build.add_argument(
         "--nodes", metavar="FILE", action="append", default=[], help="a table of nodes: their ids in the edges, labels, types, descriptions"
@@ -80,7 +80,7 @@ def run(options) -> int:
 
 def _source(options, unpacked: Path) -> TripleFile:
     return graph_files(
-        [Path(file) for file in options.triples],
+        [Path(file_of(file)) for file in options.triples],
         unpacked,
         nodes=[Path(file) for file in options.nodes],
         format=options.format,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from core.builds.shipped import shipped
 from core.commands import corpus_advise, corpus_build, corpus_mend, corpus_open, corpus_quality
 from core.commands.questions import print_brought
-from core.commands.terminal import OK, bar, finish, warn
+from core.commands.terminal import OK, bar, file_of, finish, warn
 from core.corpus import Corpus, bring, bring_questions, corpora, open_corpus, remove_corpus
-from core.corpus.bringing import FILES
+from core.corpus.found import FILES
 from core.corpus.published import FORMATS
 from core.corpus.readers.table import columns_of
 from core.errors import BadInput, nearest, shorten
@@ -28,7 +28,8 @@ def add(commands) -> None:
         "files",
         nargs="*",
         metavar="FILE",
-        help="txt, md, html, pdf, docx, xlsx, pptx, epub, eml, ipynb, csv, json, parquet; a folder or a zip of them",
+        help="txt, md, html, pdf, docx, xlsx, pptx, epub, eml, ipynb, csv, json, parquet; a folder or a zip of them; a published set as "
+        "it is; hf:NAME or irds:ID",
     )
     into.add_argument("--name", required=True, metavar="NAME", help="the corpus: small letters, digits and dashes")
     into.add_argument("--title", default="", help="what the choosers show (default: the name)")
@@ -68,17 +69,18 @@ def add(commands) -> None:
 
 def _add(options) -> int:
     if options.questions and not options.files:
-        print_brought(bring_questions(options.name, options.questions, options.title))
+        print_brought(bring_questions(options.name, file_of(options.questions), options.title))
         return OK
     columns = columns_of(options.columns)
+    files, questions = [file_of(file) for file in options.files], file_of(options.questions)
     with bar("Reading documents") as advanced:
         brought = bring(
             options.name,
-            options.files,
+            files,
             options.title,
             columns,
             options.format,
-            options.questions,
+            questions,
             advanced,
             encoding=options.encoding,
             replace_files=options.replace,

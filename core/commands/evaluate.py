@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import FAILED, OK, bar, finish, warn
+from core.commands.terminal import FAILED, OK, bar, files_of, finish, warn
 from core.datasets import owner
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
@@ -45,7 +45,7 @@ def add(commands) -> None:
         "--set",
         default="",
         metavar="NAME",
-        help="a question set (metaqa-2hop-dev; metaqa-2hop is short for its test part) or a file of questions; several with commas "
+        help="a question set (metaqa-2hop-dev; metaqa-2hop: its test part), a file of questions, or hf:NAME; several with commas "
         "(default, with --run: the questions of the run)",
     )
     evaluate.add_argument(
@@ -199,6 +199,7 @@ def _plan(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
     if options.sample != "all" and not options.sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
+    options.set = files_of(options.set)
     brought = bring_runs(options)
     sets = options.set or (f"{RUN}{brought[0].name}" if brought else "")
     specs = [*split(",".join(options.instances)), *(f"{RUN}{run.name}" for run in brought)]

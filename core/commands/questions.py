@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.commands.terminal import OK, bar, warn
+from core.commands.terminal import OK, bar, file_of, warn
 from core.corpus import BroughtQuestions, bring_questions
 from core.datasets import datasets, keep_set
 from core.datasets.fit import fit, own_fit
@@ -14,7 +14,9 @@ from core.errors import BadInput
 def add(commands) -> None:
     """The command's grammar."""
     questions = commands.add_parser("questions", help="keep a file of questions as a set, which evaluate, ask and the pages then know")
-    questions.add_argument("file", metavar="FILE", help="a table, text or JSON rows; plain or .gz")
+    questions.add_argument(
+        "file", metavar="FILE", help="a table, text, JSON rows, Parquet or Arrow; plain or packed (.gz, .bz2, .zst); or hf:NAME"
+    )
     about = questions.add_mutually_exclusive_group(required=True)
     about.add_argument("--graph", metavar="NAME", help="the graph that the questions are about")
     about.add_argument("--corpus", metavar="NAME", help="the corpus of your own that they are about; rows may name gold documents")
@@ -33,19 +35,20 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Keep the file, and say how many questions it holds and what of them does not fit; the exit code."""
+    file = file_of(options.file)
     if options.corpus:
         if options.own_graphs:
             raise BadInput("Questions of a corpus are asked of its documents; leave out --own-graphs.")
         if any(options.name in known.sets for known in datasets().values()):
             raise BadInput(f"There is already a question set “{options.name}” of a graph; choose another name.")
         how = {"set": options.name, "format": options.format, "columns": options.columns}
-        print_brought(bring_questions(options.corpus, options.file, options.title, **how))
+        print_brought(bring_questions(options.corpus, file, options.title, **how))
         return OK
     if not options.name:
         raise BadInput("Give the set a name, as in --name my-questions.")
     graphs = "question" if options.own_graphs else "union"
     how = {"format": options.format, "columns": options.columns, "graphs": graphs}
-    known = keep_set(Path(options.file), options.name, options.title, options.graph, **how)
+    known = keep_set(Path(file), options.name, options.title, options.graph, **how)
     found = known.questions()
     print(f"{len(found):,} questions of {options.graph} are saved as {known.name}")
     with bar("Opening the graph") as advanced:

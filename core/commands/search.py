@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from core.commands.evaluate import add_columns
-from core.commands.terminal import FAILED, OK, bar, finish, warn
+from core.commands.terminal import FAILED, OK, bar, files_of, finish, warn
 from core.errors import BadInput
 from core.evaluation.metrics.defaults import defaults
 from core.evaluation.reports.export import shown
@@ -80,7 +80,8 @@ def run(options) -> int:
 
 def _planned(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
-    known, asked = catalogue(), source_of(options.set)
+    known, sets = catalogue(), files_of(options.set)
+    asked = source_of(sets)
     against = [find(spec, known) for spec in split(options.against)] if options.against else references(known, engine.models, asked)
     cost = "seconds" if options.budget_tokens is None else "tokens"
     if options.save and not options.save.strip():
@@ -88,7 +89,7 @@ def _planned(options, engine):
     with bar("Opening the graph"):
         return plan_search(
             engine,
-            options.set,
+            sets,
             options.sample,
             options.unseen,
             options.unseen_sample,

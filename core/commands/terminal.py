@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from core.errors import HopscopeError
+from core.io.fetched import fetched, is_id
 
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 """All went well; a part failed or a model was missing; the input was wrong; interrupted by Ctrl-C."""
@@ -51,6 +52,22 @@ def warn(sentences: Iterable[str]) -> None:
     """Say sentences on standard error, one a line."""
     for sentence in sentences:
         print(f"hopscope: {sentence}", file=sys.stderr)
+
+
+def file_of(name: str) -> str:
+    """The file that a text names: of `hf:NAME` or `irds:ID` the one it is fetched into, with a sentence on what was taken; else the text
+    itself. Raises BadInput as `core.io.fetched.fetched` does."""
+    if not is_id(name):
+        return name
+    with bar("Fetching") as advanced:
+        found = fetched(name, advanced)
+    warn([found.note])
+    return str(found.path)
+
+
+def files_of(names: str) -> str:
+    """The names of question sets, separated by commas, each as `file_of` gives it."""
+    return ",".join(file_of(name.strip()) for name in names.split(","))
 
 
 def watch(job) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
 from core.corpus.document import Document
-from core.corpus.titled import MAX_BYTES, RowErrors, text_in
+from core.corpus.links import LINKS
+from core.corpus.readers.packed import zipped
+from core.corpus.titled import MAX_BYTES, RowErrors, Titled, text_in
 from core.errors import BadInput, shorten
 from core.io.files import PACKED, Tell, lines
 from core.io.row_files import COLUMNAR, file_rows
@@ -20,7 +23,7 @@ JUDGED = (*ROWS, ".tsv", ".txt", ".qrels", ".trec", *(f".tsv{packed}" for packed
 COLUMNS = (("query-id", "query_id", "qid"), ("corpus-id", "corpus_id", "docid", "doc_id"), ("score", "relevance", "rel"))
 
 
-def beir(path: FilePath, sets: Sets, tell: Tell | None = None) -> tuple[list[Document], dict[str, QuestionFile]]:
+def beir(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> tuple[list[Document], dict[str, QuestionFile]]:
     """The documents and question sets of a folder in the form of BEIR (Thakur et al., NeurIPS 2021; github.com/beir-cellar/beir,
     `GenericDataLoader`): `corpus.jsonl`, `queries*.jsonl` and `qrels/NAME.tsv`, plain or packed; the same as Parquet, as the sets of
     HuggingFace have them (`corpus/*.parquet`, `queries/*.parquet`), or with judgements as rows (MTEB) or in TREC's four columns.
@@ -46,6 +49,24 @@ def beir(path: FilePath, sets: Sets, tell: Tell | None = None) -> tuple[list[Doc
 def is_beir(path: FilePath) -> bool:
     """Whether a folder has the documents and queries of BEIR's form."""
     return path.is_dir() and all(any(_files(path, name)) for name in ("corpus", "queries"))
+
+
+def unpacked(file: FilePath, folder: FilePath) -> FilePath | None:
+    """The folder in BEIR's form that a zip holds, as they are published, unpacked into `folder`; None where it holds none. Raises BadInput
+    for a damaged zip, or one that is too large."""
+    inside, _ = zipped(file)
+    roots = [name.rpartition("/")[0] for name in inside if name.rpartition("/")[2].startswith("corpus.")]
+    root = next((root for root in roots if any(name.startswith(f"{root}/queries".lstrip("/")) for name in inside)), None)
+    if root is None:
+        return None
+    place = folder / (root.rpartition("/")[2] or file.name.split(".")[0])
+    for name, source in inside.items():
+        within = name.removeprefix(f"{root}/") if root else name
+        if within.startswith(("corpus", "queries", "qrels/", LINKS)) and (within != name or not root):
+            (place / within).parent.mkdir(parents=True, exist_ok=True)
+            with source.open() as packed, open(place / within, "wb") as out:
+                shutil.copyfileobj(packed, out)
+    return place
 
 
 def _files(folder: FilePath, name: str) -> Iterator[FilePath]:

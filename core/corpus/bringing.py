@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
 from core.corpus.corpus import Asked, Corpus, write
 from core.corpus.document import Document, Origin
-from core.corpus.links import Link, links_beside
-from core.corpus.published import BEIR, BRING_QUESTIONS, FORMATS, form_of, read
+from core.corpus.found import FILES, Tell, found_in
 from core.corpus.quoted import parts_of, passage_name
-from core.corpus.readers import Read, read_files
+from core.corpus.readers import Read
 from core.corpus.readers.options import Columns, counted
-from core.errors import BadInput, nearest, shorten
-from core.questions import GOLD, QuestionFile, read_file
+from core.errors import BadInput, shorten
+from core.questions import GOLD, read_file
 from core.types import Question
 
-FILES = "files"
-UNFIT = re.compile(r"[^a-z0-9]+")  # what no name of a set holds
 NAMED = 3  # documents that a sentence names
-Tell = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
@@ -65,7 +60,7 @@ def bring(
     the one of its id.
 
     `format` is `files`, as `read_files` reads them, or one of `core.corpus.published.FORMATS` for one published file or folder, whose
-    questions come along as sets of the corpus, and from a folder of BEIR the links in its `links.tsv`. Of `files` without `columns`, those
+    questions come along as sets of the corpus, and from a folder of BEIR, or a zip of one, the links in its `links.tsv`. Of `files` those
     that `form_of` recognises are read so. `questions` is a file of them in any format that becomes the set of the corpus's name, `encoding`
     that of texts which are not UTF-8. Documents that the same files, folders or zips had earlier and no longer have are `missing`, or
     removed with `replace_files`. All is saved or nothing. Raises BadInput for a name that cannot be, a corpus that ships, or where no
@@ -73,7 +68,7 @@ def bring(
     """
     before = own_corpus(name)
     progress, check = progress or (lambda text, share: None), check or (lambda: None)
-    found = _found(name, files, columns, format, questions, progress, check, encoding)
+    found = found_in(name, files, columns, format, questions, progress, check, encoding)
     documents, sets, notes, missing = found.documents, found.sets, found.notes, _missing(before, found.plain)
     progress("Writing the corpus", 1.0)
     by_id = _ById([*(before or ()), *documents])
@@ -138,68 +133,6 @@ def bring_questions(
     answered, gold = (sum(bool(values) for values in column) for column in zip(*((one.answers, one.gold) for one in questions)))
     notes = ["None of them has a known answer or a gold document, so nothing can be scored."] if not answered and not gold else []
     return BroughtQuestions(corpus, set, len(questions), answered, gold, (*notes, *filter(None, [found.note()]), *_lacking(corpus, asked)))
-
-
-@dataclass
-class _Found:
-    """What files hold: documents, question sets by name, links, and sentences on what was left out or recognised."""
-
-    documents: list[Document] = field(default_factory=list)
-    sets: dict[str, QuestionFile] = field(default_factory=dict)
-    links: list[Link] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    plain: Read = field(default_factory=Read)  # what came of those in no published format
-
-
-def _found(
-    name: str,
-    files: Sequence[str | Path],
-    columns: Columns | None,
-    format: str,
-    questions: str | Path,
-    progress: Tell,
-    check: Callable[[], None],
-    encoding: str,
-) -> _Found:
-    """What the files hold, each in its format. Raises BadInput."""
-    if format not in (FILES, *FORMATS):
-        raise BadInput(f"There is no format “{shorten(format)}” of documents.{nearest(format, [FILES, *FORMATS])}")
-    if format != FILES and len(files) != 1:
-        raise BadInput(f"Give one file or folder in the format “{format}”, not {len(files)}.")
-    found = _Found()
-    forms = {file: form_of(Path(file)) if not columns else "" for file in files} if format == FILES else {files[0]: format}
-    for file, form in ((file, form) for file, form in forms.items() if form):
-        if not Path(file).exists():
-            raise BadInput(f"There is no file {file}.")
-        if format == FILES:
-            found.notes.append(f"{Path(file).name} was read in the format “{form}”, by its names and first rows.")
-
-        def tell(share: float, text: str = f"Reading {shorten(Path(file).name, 40)}") -> None:
-            check()
-            progress(text, share)
-
-        wanted = _wanted(name, Path(file), form, questions, found.sets)
-        documents, sets = read(form, Path(file), wanted, tell)
-        found.documents += documents
-        found.sets |= {set if set in wanted else f"{name}-{set}": asked for set, asked in sets.items()}
-        found.links += links_beside(Path(file)) if form == BEIR else []
-    others = [file for file in files if not forms[file]]
-    if others or not files:
-        found.plain = read_files(others, columns, progress, check, encoding)
-        found.documents += found.plain.documents
-        found.notes += found.plain.notes
-    if questions and name not in found.sets:
-        found.sets[name] = read_file(questions, name, gold=GOLD)
-        found.sets[name].check_known()
-    return found
-
-
-def _wanted(name: str, file: Path, form: str, questions: str | Path, taken: Mapping[str, QuestionFile]) -> dict[str, Path | None]:
-    """The sets that are wanted of a published file, each with its file of questions where it has one."""
-    if questions and name not in taken:
-        return {name: Path(questions)}
-    own = name if name not in taken else f"{name}-{UNFIT.sub('-', file.name.split('.')[0].casefold()).strip('-')}"
-    return {own: None} if form in BRING_QUESTIONS and not questions else {}
 
 
 def _title(set: str, name: str, title: str) -> str:

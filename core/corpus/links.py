@@ -12,6 +12,7 @@ from core.errors import BadInput, shorten
 from core.graph.columns import Table
 from core.io.files import lines
 
+LINKS = "links.tsv"  # the file of links beside documents
 COLUMNS = ("source", "target", "type", "count")
 HEADERS = {("from", "to"), ("source", "target"), ("head", "tail")}
 MAX_BYTES = 1 << 32  # bytes of text that a file of links may hold
@@ -56,7 +57,7 @@ def _link(file: FilePath, number: int, cells: list[str], line: str) -> Link:
 
 def links_beside(folder: FilePath) -> list[Link]:
     """The links that a folder of documents holds as `links.tsv`, plain or gzipped; none where it has no such file."""
-    files = [file for file in (folder / "links.tsv", folder / "links.tsv.gz") if file.is_file()]
+    files = [file for file in (folder / LINKS, folder / f"{LINKS}.gz") if file.is_file()]
     return read_links(files[0]) if files else []
 
 

@@ -25,7 +25,7 @@ from core.corpus.readers.text import text_of
 from core.corpus.titled import MAX_BYTES, RowErrors, Titled
 from core.errors import BadInput, shorten
 from core.io.files import Tell, opened
-from core.io.row_files import COLUMNAR, file_rows, holds_rows
+from core.io.row_files import ARROW, COLUMNAR, file_rows, holds_rows
 from core.questions import GOLD, QuestionFile, read_file
 from core.questions.collected import Collected
 from core.questions.gold import PASSAGES, Passage, passages
@@ -39,16 +39,19 @@ LOOKED_AT = 3  # rows by which a file is recognised
 ROWS, GRAPHRAG_BENCH, BEIR, PASSAGE_ROWS = "rows", "graphrag-bench", "beir", "passages"
 
 
-def read(format: str, path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
+def read(format: str, path: FilePath, sets: Sets, tell: Tell | None = None, titled: Titled | None = None) -> Read:
     """The documents of a published corpus and the questions of its sets, by name: each from its own file where one is given, else from
-    the corpus's own. `format` is one of `FORMATS`, and `tell` hears the share read. Raises BadInput, naming file and line, for what
-    cannot be read."""
-    return FORMATS[format](path, sets, tell)
+    the corpus's own. `format` is one of `FORMATS`, and `tell` hears the share read. `titled` has the documents of files before, which are
+    not given again. Raises BadInput, naming file and line, for what cannot be read."""
+    titled = titled or Titled()
+    before, titled.source = len(titled.found), path.name
+    documents, asked = FORMATS[format](path, sets, tell, titled)
+    return (documents[before:] if documents is titled.found else documents), asked
 
 
-def form_of(path: FilePath) -> str:
-    """The format of a published file or folder, by its names and the keys of its first rows; empty where it is none that brings questions
-    along, or cannot be read.
+def form_of(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
+    """The format of a published file or folder, by its names and the keys of its first rows; empty where it is none of them, cannot be
+    read, or has the column of texts that is named.
 
     >>> from pathlib import Path
     >>> from core.corpus.published import form_of
@@ -65,12 +68,14 @@ def form_of(path: FilePath) -> str:
         first = [row for _, row in islice(file_rows(path, most=MAX_BYTES, longest=LONGEST_ROW), LOOKED_AT)]
     except BadInput:
         return ""  # who reads it says what is wrong
+    if columns and any(columns.get("text") in row for row in first):
+        return ""
     if any({"corpus_name", "context"} <= row.keys() for row in first):
         return GRAPHRAG_BENCH
     asks = any(key in row for row in first for key in (*QUESTIONS[:-1], "questions"))
     if asks and any(map(_brings, first)):
         return ROWS
-    return PASSAGE_ROWS if path.suffix.lower() in COLUMNAR else ""
+    return PASSAGE_ROWS if path.suffix.lower() in ARROW else ""  # which is no table of documents elsewhere
 
 
 def _brings(row: Mapping) -> bool:
@@ -80,7 +85,7 @@ def _brings(row: Mapping) -> bool:
         return False
 
 
-def rows(path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
+def rows(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
     """Questions in rows that bring their passages along, as `core.questions.gold.passages` has them: HotpotQA and 2WikiMultihopQA
     (`context`), MuSiQue (`paragraphs`), HippoRAG's copies of them, ALCE (`docs`), CRAG (`search_results`), UltraDomain (`context`) and
     QuALITY (`article`, for several `questions`).
@@ -90,7 +95,7 @@ def rows(path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
     without a text are left out and counted. A set without a file of its own has the questions of these rows. Raises BadInput where no row
     brings a passage.
     """
-    titled, collected = Titled(path.name), Collected(path.name, next(iter(sets), path.name.split(".")[0]), None)
+    collected = Collected(path.name, next(iter(sets), path.name.split(".")[0]), None)
     collected.seen |= {*PASSAGES, "questions"}
     with ExitStack() as stack:
         page_text = _Pages(stack)
@@ -140,11 +145,10 @@ class _Pages:
         return (f"{name}: {self._empty:,} page{'s' * (self._empty != 1)} without a text left out.",) if self._empty else ()
 
 
-def passage_rows(path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
+def passage_rows(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
     """Rows with a title and a text, a document each by its title, as HippoRAG gives its corpora and MultiHop-RAG its own; without a title
     by its id. Their columns are found by their usual names. Questions are in a file of their own, else in the same rows: `question`,
     `answer` or `answers` where they are known, and the gold documents."""
-    titled = Titled(path.name)
     for where, row in file_rows(path, tell, MAX_BYTES):
         with RowErrors(path, where):
             roles = guessed([key for key, value in row.items() if value is not None])
@@ -153,10 +157,9 @@ def passage_rows(path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
     return titled.found, {name: _questions(file or path, name) for name, file in sets.items()}
 
 
-def graphrag_bench(path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
+def graphrag_bench(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
     """GraphRAG-Bench (Xiang et al., 2025): rows with `corpus_name` and `context`, a document each; questions with `answer` and `source`,
     the name of their document, which is their gold where the corpus has several."""
-    titled = Titled(path.name)
     for where, row in file_rows(path, tell, MAX_BYTES, longest=LONGEST_ROW):
         with RowErrors(path, where):
             titled.add(row["corpus_name"], row["context"])
@@ -164,7 +167,7 @@ def graphrag_bench(path: FilePath, sets: Sets, tell: Tell | None = None) -> Read
     return titled.found, {name: _questions(file or path, name, *sourced) for name, file in sets.items()}
 
 
-def book(path: FilePath, sets: Sets, tell: Tell | None = None) -> Read:
+def book(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
     """One plain text, a document by its file's name; questions are rows with `question` and `answer` or `answers`."""
     with opened(path, tell, MAX_BYTES) as source:
         text = text_of(path.name, source.read())
@@ -180,6 +183,13 @@ FORMATS: Mapping[str, Callable[..., Read]] = {
     BEIR: beir,
     "book": book,
 }
+TITLES = {
+    ROWS: "questions with their passages; both are read",
+    PASSAGE_ROWS: "passages with their titles",
+    GRAPHRAG_BENCH: "texts in the form of GraphRAG-Bench",
+    BEIR: "documents, queries and judgements in the form of BEIR",
+}
+"""What is in a file that is recognised, in words."""
 BRING_QUESTIONS = frozenset(name for name, form in FORMATS.items() if form is rows)  # formats whose own rows are questions
 
 

@@ -12,10 +12,11 @@ MAX_BYTES = 1 << 36  # bytes of text that a published file may hold; CRAG's has 
 
 
 class Titled:
-    """Documents by their titles; one text under a title is one document, other texts under it are numbered."""
+    """Documents of one or more files by their titles; one text under a title is one document, other texts under it are numbered. `source`
+    is the name of the file that is being read."""
 
-    def __init__(self, source: str):
-        self.source = source
+    def __init__(self) -> None:
+        self.source = ""
         self.found: list[Document] = []
         self._ids: dict[str, dict[str, str]] = {}
 

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.errors import BadInput
-from core.io.files import size_text
+from core.io.files import PACKED, size_text
 from core.questions import GOLD, QuestionFile, read_file
 from core.questions.reading import FORMATS, rows_with_graphs
 from core.questions.table import EXAMPLE, GOLD_EXAMPLE
@@ -22,7 +22,7 @@ from pages.parts.shared.text import many, plain
 PREVIEWED = 8
 MOST_MEGABYTES = 64
 MOST_FILE, MOST_TEXT = MOST_MEGABYTES << 20, 256 << 20  # bytes of the file, and of the text that it may unpack to
-TYPES = ["csv", "txt", "tsv", "json", "jsonl", "gz"]
+TYPES = ["csv", "txt", "tsv", "json", "jsonl", "parquet", "arrow", *(suffix[1:] for suffix in PACKED)]
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,9 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
     )
     st.code((GOLD_EXAMPLE if documents else EXAMPLE).rstrip(), language=None)
     st.caption(
-        "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and JSON rows of RoG, WebQSP, CWQ, GrailQA, SimpleQuestions, "
-        f"WebQuestions or your own (question, {'answers, gold' if documents else 'entities, answers'}); compressed or not (.gz). "
+        "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and rows (JSON, Parquet, Arrow) of RoG, WebQSP, CWQ, GrailQA, "
+        "SimpleQuestions, WebQuestions, HotpotQA, MuSiQue, ALCE, PopQA and others, or your own (question, "
+        f"{'answers, gold' if documents else 'entities, answers'}); compressed or not ({', '.join(PACKED)}). "
         f"At most {size_text(MOST_FILE)}, {size_text(MOST_TEXT)} of text."
     )
     file = st.file_uploader("File of questions", type=TYPES, key=key, max_upload_size=MOST_MEGABYTES)
@@ -98,6 +99,8 @@ def _look(name: str, file, format: str, columns: str, documents: bool) -> Job:
             path = saved_upload(file, Path(folder))
             gold = GOLD if documents else ()
             found = read_file(path, format=format, most=MOST_TEXT, columns=columns, tell=reading(job), gold=gold)
+            if documents:
+                found.check_known()
             return found, 0 if documents else rows_with_graphs(path, MOST_TEXT, reading(job, "Looking for graphs"))
 
     return looked_at(name, (file.file_id, format, columns), work)

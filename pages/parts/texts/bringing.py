@@ -14,6 +14,8 @@ from core.corpus.readers import SUFFIXES
 from core.corpus.readers.options import Columns
 from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
+from core.io.files import PACKED
+from core.io.row_files import COLUMNAR
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import DONE, Job
 from core.sharing import shared
@@ -28,7 +30,7 @@ from pages.parts.texts.columns import choose_columns, choose_encoding
 from pages.parts.texts.known import bring_known
 from pages.parts.texts.opening import begin_opened, open_another
 
-TYPES = [*(suffix.removeprefix(".") for suffix in SUFFIXES), "htm", "zip", "gz"]
+TYPES = [*(suffix.removeprefix(".") for suffix in dict.fromkeys((*SUFFIXES, *COLUMNAR, *PACKED))), "htm", "zip"]
 NEW = ""
 SHOWN_NOTES = 20  # sentences on what was left out that are shown
 LONGEST = 40  # characters of a name
@@ -38,7 +40,8 @@ def bring_files(here: str) -> None:
     """Draw the form, and the job that reads the files."""
     stay = "They stay on the server, where all who share it read them." if shared() else "They stay on this computer."
     tables = "tables with a document a row (CSV, JSON, Excel, Parquet)"
-    st.write(f"Text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, mails, notebooks, {tables}, or a zip of them. {stay}")
+    sets = "or a published set as it is, such as HotpotQA, MuSiQue or a zip of BEIR, with its questions"
+    st.write(f"Text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, mails, notebooks, {tables}, or a zip of them; {sets}. {stay}")
     files = st.file_uploader(
         "Documents",
         type=TYPES,

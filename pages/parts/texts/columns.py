@@ -1,16 +1,19 @@
-"""How files are to be read: which columns of tables hold the text, title and id, and the encoding of texts that are not UTF-8."""
+"""How files are to be read: which are published sets, which columns of tables hold what, and the encoding of texts that are not UTF-8."""
 
 from __future__ import annotations
 
-from pathlib import PurePath
+import tempfile
+from pathlib import Path, PurePath
 
 import streamlit as st
 
+from core.corpus.published import TITLES, form_of
 from core.corpus.readers.encoding import ENCODINGS, encodings_that_fit, in_other_bits, marked
 from core.corpus.readers.options import Columns
 from core.corpus.readers.packed import Held
 from core.corpus.readers.table import guessed, header
 from core.errors import BadInput
+from pages.parts.graphs.upload import saved_upload
 from pages.parts.shared.text import plain
 
 TABLES = (".csv", ".tsv", ".jsonl", ".json")
@@ -21,7 +24,11 @@ BY_THE_TEXT = ""
 
 def choose_columns(files: list) -> Columns | None:
     """The choice of columns where some of the files are tables that have any in common; None where nothing is to be chosen."""
-    tables = [file for file in files if file.name.lower().endswith(TABLES)]
+    published = {file.file_id: form for file in files if (form := _form(file.file_id, file.name, file))}
+    for file in files:
+        if file.file_id in published:
+            st.caption(plain(f"{file.name} holds {TITLES[published[file.file_id]]}."))
+    tables = [file for file in files if file.name.lower().endswith(TABLES) and file.file_id not in published]
     if not tables:
         return None
     headers = [_header(file.file_id, file.name, file) for file in tables]
@@ -84,3 +91,10 @@ def _that_fit(id: str, _file) -> dict[str, str]:
         return dict(encodings_that_fit(data)) if in_other_bits(data) else {}
     except UnicodeDecodeError:
         return dict(encodings_that_fit(data))
+
+
+@st.cache_data(max_entries=32, show_spinner="Looking at the rows …")
+def _form(id: str, name: str, _file) -> str:
+    """The format of a published set that a file is recognised by; empty for another file."""
+    with tempfile.TemporaryDirectory() as folder:
+        return form_of(saved_upload(_file, Path(folder)))

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from core.corpus.published import FORMATS, read
+from core.corpus.published import read
 from core.errors import BadInput
 from core.io.plain import from_plain, to_plain
 from core.questions import GOLD, read_questions
@@ -136,7 +136,7 @@ def test_a_row_that_is_not_of_that_form_says_where(tmp_path, format, row, senten
 
 def test_a_book_is_one_document(tmp_path):
     (tmp_path / "my-book.txt.gz").write_bytes(gzip.compress(b"Once, {then} <b>."))
-    documents, sets = FORMATS["book"](tmp_path / "my-book.txt.gz", {})
+    documents, sets = read("book", tmp_path / "my-book.txt.gz", {})
     assert [(d.id, d.text, d.source) for d in documents] == [("my-book", "Once, {then} <b>.", "my-book.txt.gz")] and sets == {}
 
 

@@ -14,6 +14,8 @@ import csv
 import gzip
 import io
 import json
+import shutil
+import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -646,3 +648,33 @@ def test_questions_without_answers_and_gold_say_what_was_looked_for(tmp_path):
     for column in GOLD:
         bring_questions("towns", written(tmp_path, "asked.jsonl", [{"question": "Where?", column: ["Oslo"]}]))
         assert open_corpus("towns").questions("towns")[0].gold == ("towns.json:1",), column
+
+
+def test_a_zip_of_a_folder_of_beir(tmp_path):
+    """As the authors publish them: one folder in a zip of its name."""
+    folder = beir(tmp_path, "plain")
+    with zipfile.ZipFile(tmp_path / "nfcorpus.zip", "w") as packed:
+        for file in folder.rglob("*.*"):
+            packed.write(file, f"nfcorpus/{file.relative_to(folder)}")
+    found = bring("nf", [tmp_path / "nfcorpus.zip"])
+    assert [one.id for one in found.corpus] == ["MED-1", "MED-2"] and [one.gold for one in found.corpus.questions("nf-test")][0] == (
+        "MED-1",
+    )
+    assert found.notes[0] == "nfcorpus.zip holds documents, queries and judgements in the form of BEIR (format “beir”)."
+    shutil.rmtree(folder / "qrels")
+    assert "set holds no judgements (qrels/NAME.tsv), so its queries are left out." in bring("nf-2", [folder]).notes
+
+
+def test_two_files_of_questions_with_passages_are_two_sets(tmp_path):
+    files = [written(tmp_path, f"{part}.jsonl", [row]) for part, row in zip(("Train", "Dev_1"), HOTPOT)]
+    found = bring("hot", files)
+    assert {name: [one.id for one in found.corpus.questions(name)] for name in found.corpus.sets} == {
+        "hot": ["5a8b57f2"],
+        "hot-dev-1": ["5a8c7595"],
+    }
+
+
+def test_a_column_that_is_named_makes_a_table_of_a_file(tmp_path):
+    file = written(tmp_path, "a.jsonl", ULTRADOMAIN)
+    assert len(bring("one", [file], columns={"text": "context"}).corpus) == 3  # a document for each row
+    assert len(bring("two", [file], columns={"text": "Body"}).corpus) == 2

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import time
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -230,7 +233,6 @@ def test_edges_and_nodes_dropped_together_are_one_graph_with_types_and_weights(o
 
 
 def test_a_zip_of_tables_is_one_graph_and_a_damaged_one_says_so(own):
-    import io
     import zipfile
 
     packed = io.BytesIO()
@@ -253,3 +255,13 @@ def test_literals_of_rdf_are_what_the_person_says(own):
     assert len(at.dataframe[0].value) == 1 and at.dataframe[1].value["Description"][0] == "age: 42"
     at = add(opened(), "upload", "t.tsv", "a\tr\tb\n")
     assert not [box for box in at.selectbox if box.key == "upload_literals"]
+
+
+def test_questions_as_parquet_are_asked_on_the_graphs_of_their_rows(own):
+    """RoG's rows as HuggingFace has them, as a graph and as questions."""
+    held = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([ROW]), held)
+    at = add(opened(), "upload_questions", "rog.parquet", held.getvalue())
+    assert "1 question, 1 with entities, 1 with answers, 1 with graphs of their own" in " ".join(one.value for one in at.caption)
+    built(add(opened(), "upload", "rog.parquet", held.getvalue()))
+    assert datasets()["rog"].open().n_edges == 2

@@ -235,3 +235,42 @@ def test_a_file_that_holds_no_such_questions_is_a_sentence(small, content, told)
 
 def test_shipped_texts_take_no_questions(small):
     assert len(opened("christmas-carol", texts_open=ADD).file_uploader) == 1
+
+
+HOTPOT = {
+    "_id": "5a8b",
+    "question": "Of what town is Ann?",
+    "answer": "Turku",
+    "supporting_facts": [["Ann", 0]],
+    "context": [["Ann", ["Ann is of Turku.", " She sails."]], ["Bo <b>", ["Bo is here."]]],
+    "type": "bridge",
+    "level": "easy",
+}
+
+
+def test_a_published_set_is_read_as_it_is_with_its_questions(small):
+    at = bring(("hotpot_dev.json", json.dumps([HOTPOT]).encode()))
+    assert "hotpot_dev.json holds questions with their passages; both are read" in texts(at)
+    assert not [label for label in labels(at) if label.startswith("Column:")]  # nothing to choose
+    at.selectbox(key="texts_into").set_value("").run()
+    read(at)
+    assert "2 documents added" in texts(at)
+    (question,) = open_corpus("hotpot-dev").questions("hotpot-dev")
+    assert (question.answers, question.gold) == (("Turku",), ("Ann",))
+
+
+def test_a_zip_of_beir_brings_its_judgements_and_says_what_was_left_out(small):
+    files = {"nf/corpus.jsonl": '{"_id": "d1", "title": "A", "text": "A is."}\n', "nf/queries.jsonl": '{"_id": "q1", "text": "a?"}\n'}
+    at = bring(("nf.zip", zipped(**files, **{"nf/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq9\td1\t1\n"})))
+    at.selectbox(key="texts_into").set_value("").run()
+    read(at)
+    assert "1 judgement of a query that the folder does not have left out, such as “q9”" in texts(at)
+    assert open_corpus("nf").questions("nf-test")[0].gold == ("d1",)
+
+
+def test_questions_without_a_known_column_name_what_was_found(small):
+    at = opened("small", texts_open=ADD)
+    content = json.dumps({"question": "Where?", "passage_key": "x"}).encode()
+    at.file_uploader[1].set_value(("q.jsonl", content, "text/plain")).run()
+    until(at, lambda: at.error)
+    assert "it has the columns question, passage_key. Looked for answer" in texts(at)

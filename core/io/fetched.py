@@ -1,0 +1,185 @@
+"""Sets that are named by an id: of HuggingFace's hub (`hf:`), by the package `datasets`, and of `ir_datasets` (`irds:`).
+
+Both are fetched once into the person's folder and read from there like any other file: a set of the hub as Parquet, one of ir_datasets as a
+folder of BEIR. Checked against datasets 5.2.0 and ir_datasets 0.6.3.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from core.errors import BadInput, HopscopeError, nearest, shorten
+from core.io.home import home
+from core.io.temporary import temporary_folder
+
+HUB, IRDS = "hf:", "irds:"
+USUAL = ("test", "validation", "dev", "train")  # splits, the first that a set has where none is named
+REPORT_EVERY = 10_000  # rows between two words of progress
+REACH = 10.0  # seconds in which a hub must answer
+UNREACHED = {"ConnectionError", "TransportError", "OfflineModeIsEnabled", "LocalEntryNotFoundError"}  # faults of many libraries, by name
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")  # what no name of a file holds
+Tell = Callable[[str, float | None], None]
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """Where a set lies that was named by its id, and a sentence on what was taken of it."""
+
+    path: Path
+    note: str
+
+
+def is_id(text: str | Path) -> bool:
+    """Whether a text names a set by an id rather than by a file: `hf:rmanluo/RoG-webqsp`, `irds:beir/scifact/test`."""
+    return str(text).startswith((HUB, IRDS))
+
+
+def fetched(id: str, tell: Tell | None = None) -> Fetched:
+    """The set of that id, fetched where that has not been done before.
+
+    `hf:NAME`, with `:CONFIGURATION` and `:SPLIT` behind it where the set has several; of the splits the first of `USUAL`. NAME may be a
+    local folder that `datasets.load_dataset` reads. `irds:ID` as `ir_datasets.load` takes it. Raises BadInput for an id that is none, where
+    no hub can be reached, or where the package is not installed.
+    """
+    tell = tell or (lambda text, share: None)
+    source, _, name = id.partition(":")
+    if not name.strip():
+        raise BadInput("Name a set behind the colon, as in hf:rmanluo/RoG-webqsp or irds:beir/scifact/test.")
+    return _of_hub(name, tell) if f"{source}:" == HUB else _of_irds(name, tell)
+
+
+def place_of(id: str) -> Path:
+    """Where the set of an id is saved, without a suffix."""
+    return home() / "fetched" / UNSAFE.sub("-", id).strip("-.")
+
+
+def _of_hub(name: str, tell: Tell) -> Fetched:
+    repository, *parts = name.split(":")
+    file = place_of(HUB + name + ".parquet")
+    about = file.with_suffix(".txt")
+    if not file.exists():
+        datasets = _package("datasets")
+        tell(f"Looking for {repository}", None)
+        config, split, splits = _chosen(datasets, repository, [part for part in parts if part])
+        datasets.disable_progress_bars()
+        rows = _asked(repository, lambda: datasets.load_dataset(repository, config, split=split, streaming=True))
+        tell(f"Fetching {split} of {repository}", None)
+        _placed(about, lambda part: part.write_text(f"the split {split} (of {', '.join(splits)})", "utf-8"))
+        _placed(file, lambda part: _asked(repository, lambda: rows.to_parquet(str(part))))
+    what = about.read_text("utf-8") if about.exists() else "rows"
+    return Fetched(file, f"{HUB}{name}: {what}, saved in {file}; remove that file to fetch it again.")
+
+
+def _chosen(datasets: ModuleType, repository: str, parts: Sequence[str]) -> tuple[str, str, list[str]]:
+    """The configuration and the split that are meant, and all splits. Raises BadInput naming those that there are."""
+    if not Path(repository).exists():
+        _reach(repository)
+    configs = _asked(repository, lambda: datasets.get_dataset_config_names(repository))
+    usual = "default" if "default" in configs else configs[0] if len(configs) == 1 else ""
+    config = next((part for part in parts if part in configs), usual)
+    if not config:
+        raise BadInput(
+            f"{repository} has several configurations: name one, as in {HUB}{repository}:{configs[0]}. It has {', '.join(configs)}."
+        )
+    splits = _asked(repository, lambda: datasets.get_dataset_split_names(repository, config))
+    wanted = [part for part in parts if part != config]
+    if wrong := [part for part in wanted if part not in splits] or wanted[1:]:
+        known = ", ".join(splits)
+        raise BadInput(f"{repository} has no split “{shorten(wrong[0], 40)}”.{nearest(wrong[0], [*configs, *splits])} It has {known}.")
+    return config, wanted[0] if wanted else next((split for split in USUAL if split in splits), splits[0]), splits
+
+
+def _reach(repository: str) -> None:
+    """Nothing, where the hub answers. Raises BadInput; the library itself would try for half a minute."""
+    from huggingface_hub import HfApi
+
+    _asked(repository, lambda: HfApi().dataset_info(repository, timeout=REACH))
+
+
+def _asked(repository: str, ask: Callable[[], Any]) -> Any:
+    """What a library answers. Raises BadInput where it does not: no hub, no such set, or one that it cannot read."""
+    try:
+        return ask()
+    except HopscopeError:
+        raise
+    except Exception as error:  # what the libraries below raise is theirs, and changes
+        kinds = {kind.__name__ for kind in type(error).__mro__}
+        if "RepositoryNotFoundError" in kinds or "DatasetNotFoundError" in kinds:
+            raise BadInput(f"There is no set {repository} on the hub, or it asks for permission.") from None
+        if kinds & UNREACHED:
+            instead = "Fetch its files elsewhere and name them instead."
+            raise BadInput(f"No hub can be reached, so {repository} cannot be fetched. {instead}") from None
+        raise BadInput(f"{repository} cannot be read by its library: {shorten(str(error) or type(error).__name__, 200)}.") from None
+
+
+def _of_irds(name: str, tell: Tell) -> Fetched:
+    folder = place_of(IRDS + name)
+    if not folder.exists():
+        library = _package("ir_datasets")
+        known = _asked(name, lambda: _loaded(library, name))
+        if not known.has_docs():
+            raise BadInput(f"{IRDS}{name} has no documents.")
+        _placed(folder, lambda part: _asked(name, lambda: _write(known, part, name, tell)))
+    return Fetched(folder, f"{IRDS}{name}: saved in {folder}; remove that folder to fetch it again.")
+
+
+def _loaded(library: ModuleType, name: str) -> Any:
+    try:
+        return library.load(name)
+    except KeyError:
+        raise BadInput(f"There is no set {IRDS}{name}; ir_datasets lists them with: ir_datasets list.") from None
+
+
+def _write(known: Any, folder: Path, name: str, tell: Tell) -> None:
+    """Writes a set of ir_datasets as a folder of BEIR."""
+    (folder / "qrels").mkdir(parents=True)
+    _lines(folder / "corpus.jsonl", known.docs_iter(), _document, lambda done: tell(f"Fetching {name}: {done:,} documents", None))
+    if known.has_queries():
+        query = lambda one: {"_id": one.query_id, "text": " ".join(one.default_text().split())}
+        _lines(folder / "queries.jsonl", known.queries_iter(), query, lambda done: None)
+    if known.has_qrels():
+        with open(folder / "qrels" / f"{name.split('/')[-1]}.tsv", "w", encoding="utf-8") as file:
+            file.write("query-id\tcorpus-id\tscore\n")
+            file.writelines(f"{one.query_id}\t{one.doc_id}\t{one.relevance}\n" for one in known.qrels_iter())
+
+
+def _document(one: Any) -> dict[str, str]:
+    title = getattr(one, "title", "") or ""
+    return {"_id": one.doc_id, "title": title, "text": getattr(one, "text", None) or one.default_text().removeprefix(title).strip()}
+
+
+def _lines(file: Path, rows: Iterable[Any], row: Callable[[Any], dict[str, str]], step: Callable[[int], None]) -> None:
+    with open(file, "w", encoding="utf-8") as lines:
+        for number, one in enumerate(rows):
+            lines.write(json.dumps(row(one), ensure_ascii=False) + "\n")
+            if number % REPORT_EVERY == 0:
+                step(number)
+
+
+def _placed(place: Path, write: Callable[[Path], Any]) -> None:
+    """What `write` writes, in its place in one step."""
+    folder = temporary_folder()
+    try:
+        write(folder / place.name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        (folder / place.name).rename(place)
+    except OSError as error:
+        raise BadInput(f"The set cannot be stored in {place.parent}: {error.strerror or error}.") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _package(name: str) -> ModuleType:
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise BadInput(f"Sets named by an id need the package {name}, which is not installed: pip install {name}.") from None
