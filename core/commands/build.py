@@ -32,8 +32,8 @@ def add(commands) -> None:
         "triples",
         metavar="FILE",
         nargs="+",
-        help="a file of triples, in one of the formats below; plain, .gz, .bz2 or .zst; or hf:NAME, whose rows bring graphs. Of several, or "
-        "of a zip of them, those with ids and labels but no edges are tables of nodes",
+        help="a file of triples, in one of the formats below; plain, .gz, .bz2 or .zst; or hf:NAME, whose rows bring graphs. Of several, "
+        "or of a zip of them, those with ids and labels but no edges are tables of nodes",
     )
     build.add_argument(
         "--nodes", metavar="FILE", action="append", default=[], help="a table of nodes: their ids in the edges, labels, types, descriptions"
