@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from core.builds.shipped import shipped
 from core.commands import corpus_advise, corpus_build, corpus_mend, corpus_open, corpus_quality
 from core.commands.questions import print_brought
@@ -11,6 +13,7 @@ from core.corpus.found import FILES
 from core.corpus.published import FORMATS
 from core.corpus.readers.table import columns_of
 from core.errors import BadInput, nearest, shorten
+from core.evaluation.exchange.beir import write_beir
 from core.evaluation.questions.keeping import start, usual_name
 from core.evaluation.questions.writing import ROLE, Recipe, Writing
 
@@ -53,6 +56,11 @@ def add(commands) -> None:
     shown = parts.add_parser("show", help="what a corpus holds")
     shown.add_argument("name", metavar="NAME")
     shown.set_defaults(run=_show)
+
+    again = parts.add_parser("export", help="write a corpus with its questions as BEIR has it: corpus.jsonl, queries.jsonl, qrels/")
+    again.add_argument("name", metavar="NAME")
+    again.add_argument("folder", metavar="FOLDER")
+    again.set_defaults(run=_export)
 
     out = parts.add_parser("remove", help="take documents out of a corpus of your own, or remove it as a whole")
     out.add_argument("name", metavar="NAME")
@@ -121,6 +129,14 @@ def _show(options) -> int:
             print(f"  {sentence}")
     if len(corpus) > SHOWN:
         print(f"  and {len(corpus) - SHOWN:,} more")
+    return OK
+
+
+def _export(options) -> int:
+    with bar("Opening the corpus"):
+        corpus = open_corpus(options.name)
+    for name, count in write_beir(corpus, Path(options.folder)).items():
+        print(f"{Path(options.folder) / name}: {count:,} row{'s' * (count != 1)}")
     return OK
 
 

@@ -11,6 +11,7 @@ from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import FAILED, OK, bar, files_of, finish, warn
 from core.datasets import owner
 from core.errors import BadInput
+from core.evaluation.exchange.run_files import write_run_files
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.repairs.tried import LineRepairs, start
 from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv
@@ -99,6 +100,11 @@ def add(commands) -> None:
     evaluate.add_argument("--latex", metavar="FILE", help="write the summary as a LaTeX table (booktabs)")
     evaluate.add_argument("--html", metavar="FILE", help="write a report that opens in a browser, without a network")
     evaluate.add_argument(
+        "--files",
+        metavar="FOLDER",
+        help="write TREC runs, qrels, RAGAS rows and BenchmarkQED's answers (docs/formats.md)",
+    )
+    evaluate.add_argument(
         "--repairs",
         action="store_true",
         help="try changes of one step on the questions that each instance loses, without a language model, and say what they bring back",
@@ -173,6 +179,9 @@ def run(options) -> int:
         summary = Summary(store.run(job.number), store.rows(job.number))
         if summary.rows:
             report(summary, files, more, options.json, repairs)
+        if summary.rows and options.files:
+            written = write_run_files(engine, store, summary.run, Path(options.files))
+            warn([f"Written to {options.files}: {', '.join(file.name for file in written)}."])
         failed = list(failures(summary, required))
         warn(failed)
     if failed:

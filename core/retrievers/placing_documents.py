@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -36,6 +37,16 @@ class PlacedDocuments:
     notes: list[str] = field(default_factory=list)
 
 
+def known_id(id: str, known: Container[str]) -> str:
+    """An id as the corpus has it, where TREC's columns hold no blanks: %20 or _ in their place; the id itself where none is there.
+
+    >>> from core.retrievers.placing_documents import known_id
+    >>> known_id("Ed%20Wood", {"Ed Wood"}), known_id("Ed_Wood", {"Ed Wood"}), known_id("a_b", {"a_b", "a b"}), known_id("x_y", ())
+    ('Ed Wood', 'Ed Wood', 'a_b', 'x_y')
+    """
+    return next((one for one in (id, unquote(id), id.replace("_", " ")) if one in known), id)
+
+
 @dataclass(frozen=True)
 class _Names:
     """The rows of chunks by their own id, by their document's, and the documents by their titles."""
@@ -43,6 +54,9 @@ class _Names:
     chunks: dict[str, int]
     documents: dict[str, tuple[int, ...]]
     titles: dict[str, tuple[str, ...]]
+
+    def __contains__(self, id: object) -> bool:
+        return id in self.documents or id in self.chunks
 
 
 def placed_documents(graph: KnowledgeGraph, question: str, given: Sequence[GivenDocument], by_words: ByWords) -> PlacedDocuments:
@@ -77,7 +91,7 @@ def covered(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int,
 
 def _rows(graph: KnowledgeGraph, question: str, one: GivenDocument, by_words: ByWords, counts: Counter[str]) -> tuple[int, ...]:
     known = _names(graph)
-    id, title, text = one.id or one.named, one.title or one.named, one.text or one.named
+    id, title, text = known_id(one.id or one.named, known), one.title or one.named, one.text or one.named
     if id in known.chunks and id not in known.documents:
         return (known.chunks[id],)
     among: tuple[int, ...] = known.documents.get(id, ())

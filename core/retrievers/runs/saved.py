@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from core.errors import BadInput, BadParameter, StoreError, nearest, shorten
 from core.io.home import home
 from core.io.plain import from_plain, to_plain
 from core.io.rows import RowFile, Schema
+from core.retrievers.placing_documents import known_id
 from core.retrievers.runs.formats import AUTO, read_run_file
 from core.retrievers.runs.parts import RunRow
 from core.retrievers.runs.trec import read_qrels
@@ -108,7 +109,7 @@ def bring(path: str | Path, source: Source, format: str = AUTO, title: str = "",
     found = read_run_file(path, format)
     if not source.documents and not any(row.answer is not None for row in found.rows):
         raise BadInput(f"{path.name} holds documents, and no answers; “{source.name}” is a graph of triples, so choose a corpus for it.")
-    rows, known = _matched(_judged(found.rows, read_qrels(qrels)) if qrels else found.rows, _known_questions(source))
+    rows, known = _matched(_judged(found.rows, _relevant(qrels, source)) if qrels else found.rows, _known_questions(source))
     held = [row for row in rows if row.holds]
     name = _free_name(path.name)
     made_of = FileRun(
@@ -203,6 +204,12 @@ def _digest(*files: str | Path) -> str:
     return found.hexdigest()
 
 
+def _relevant(qrels: str | Path, source: Source) -> dict[str, tuple[str, ...]]:
+    """The relevant documents of each judged question, by the ids that the corpus has for them."""
+    corpus: Container[str] = open_corpus(source.name) if source.documents else ()  # type: ignore[assignment]
+    return {question: tuple(known_id(id, corpus) for id in gold) for question, gold in read_qrels(qrels).items()}
+
+
 def _judged(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
     """The rows with the documents that are judged relevant, and behind them the judged questions that the run does not have."""
     found = [replace(row, gold=qrels.get(row.id, ())) for row in rows]
@@ -249,8 +256,8 @@ def _matched(rows: Iterable[RunRow], asked: Iterable[Question]) -> tuple[list[Ru
         texts.add(_text(question.text))
     found, known = [], 0
     for row in rows:
-        if not row.question and row.id in by_id:
-            row = replace(row, question=by_id[row.id].text)
+        if not row.question and (id := known_id(row.id, by_id)) in by_id:
+            row = replace(row, id=id, question=by_id[id].text)
         known += row.holds and bool(row.question) and _text(row.question) in texts
         found.append(row)
     return found, known

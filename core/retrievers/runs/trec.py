@@ -35,8 +35,8 @@ def read_run(numbered: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]
     score by their ids, the last one first; the column of ranks is not looked at. Raises BadInput for a line that is none of a run."""
     found: dict[str, dict[str, float]] = {}
     for line, text in numbered:
-        parts = text.split()
-        if not parts:
+        parts = [part.strip() for part in text.split("\t")] if text.count("\t") == 5 else text.split()
+        if not any(parts):
             continue
         score = number(parts[4]) if len(parts) == 6 else None
         if score is None:

@@ -8,6 +8,7 @@ import time
 import streamlit as st
 
 from core.errors import HopscopeError
+from core.evaluation.exchange.run_files import run_zip
 from core.evaluation.reports.export import latex, rows_csv, summary_csv
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.naming import titles
@@ -97,6 +98,15 @@ def run_actions(run: Run) -> None:
             file("Summary (CSV)", summary_csv, "-summary.csv", "text/csv")
             file("Every question (CSV)", rows_csv, ".csv", "text/csv")
             file("Table (LaTeX)", latex, ".tex", "text/x-tex")
+            st.download_button(
+                "For other tools (zip)",
+                lambda: run_zip(engine(), store(), run),
+                f"{name}-files.zip",
+                "application/zip",
+                on_click="ignore",
+                width="stretch",
+                help="TREC runs and qrels, RAGAS rows and BenchmarkQED's answers of every method.",
+            )
             file("Everything (JSON)", lambda s: json.dumps(summary_dict(s), ensure_ascii=False, indent=1), ".json", "application/json")
     if job is None or job.ended:
         with st.popover("Delete", icon=":material/delete:", **held(barred(OWNED_AS, str(run.id)))):

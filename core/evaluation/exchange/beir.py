@@ -1,0 +1,44 @@
+"""A corpus as BEIR has it: its documents, its questions, and which documents are relevant to each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from core.corpus import Corpus
+from core.corpus.quoted import parts_of
+from core.errors import BadInput
+
+
+def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
+    """Writes `corpus.jsonl`, `queries.jsonl` and `qrels/SET.tsv` for each question set with gold documents; how many rows each file has. A
+    gold passage counts as its document; an id of a question that is there already gets the set's name in front. Raises BadInput."""
+    counts: dict[str, int] = {}
+    try:
+        (folder / "qrels").mkdir(parents=True, exist_ok=True)
+        with (folder / "corpus.jsonl").open("w", encoding="utf-8") as out:
+            for one in corpus:
+                out.write(f"{json.dumps({'_id': one.id, 'title': one.title, 'text': one.text}, ensure_ascii=False)}\n")
+        counts["corpus.jsonl"] = len(corpus)
+        taken: set[str] = set()
+        with (folder / "queries.jsonl").open("w", encoding="utf-8") as out:
+            for name in corpus.sets:
+                judged = []
+                for question in corpus.questions(name):
+                    id = question.id if question.id not in taken else f"{name}-{question.id}"
+                    taken.add(id)
+                    row = {"_id": id, "text": question.text, "metadata": {"set": name, "answers": list(question.answers)}}
+                    out.write(f"{json.dumps(row, ensure_ascii=False)}\n")
+                    judged += [(id, document) for document in dict.fromkeys(parts_of(passage)[0] for passage in question.gold)]
+                if judged:
+                    lines = ["query-id\tcorpus-id\tscore", *(f"{_cell(id)}\t{_cell(document)}\t1" for id, document in judged)]
+                    (folder / "qrels" / f"{name}.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+                    counts[f"qrels/{name}.tsv"] = len(judged)
+        counts["queries.jsonl"] = len(taken)
+    except OSError as error:
+        raise BadInput(f"{folder} cannot be written: {error.strerror or error}.") from None
+    return counts
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,166 @@
+"""An evaluation as files of other tools: TREC runs and qrels, RAGAS rows and BenchmarkQED's answers."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from core.corpus.quoted import parts_of
+from core.diagnosis.passages import chunk_order, shown_chunks
+from core.errors import BadInput, HopscopeError
+from core.evaluation.repairs.lost import reopened
+from core.evaluation.runs.plan import Drawn
+from core.evaluation.runs.store import Run, Store
+from core.graph.protocol import KnowledgeGraph
+from core.graph.texts import chunk_text
+from core.types import Question, State
+
+NOT_IN_TREC = re.compile(r"[\s%]")
+NOT_IN_FILES = re.compile(r"[^A-Za-z0-9._-]+")
+READ_ME = "What is in these files, and what is not, is in docs/formats.md (Finished runs, out again)."
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What an instance has for a question: documents with scores, best first; the texts that were read, and the answer."""
+
+    question: Question
+    documents: tuple[tuple[str, float], ...]
+    contexts: tuple[str, ...]
+    answer: str
+
+
+def run_files(engine: Any, store: Store, run: Run, check: Callable[[], None] = lambda: None) -> dict[str, str]:
+    """The texts of the files by their names: for each instance a TREC run, RAGAS rows and BenchmarkQED's answers, and the qrels of all
+    questions. Files that would be empty are left out. Raises BadInput where nothing of the run can be opened."""
+    drawn = store.drawn(run.id)
+    answers = {(row.instance, row.question.id): row.outcome.answer.text for row in store.rows(run.id) if row.outcome and row.outcome.answer}
+    files: dict[str, str] = {}
+    for spec in run.spec["instances"]:
+        found = list(_found(engine, store, run, spec, drawn, answers, check))
+        name = NOT_IN_FILES.sub("-", spec["id"]).strip("-")[:60] or "instance"
+        if any(one.documents for one in found):
+            files[_free(f"{name}.trec", files)] = _trec(found, name)
+        if found:
+            files[_free(f"{name}.ragas.jsonl", files)] = "".join(f"{json.dumps(_ragas(one), ensure_ascii=False)}\n" for one in found)
+        said = [one for one in found if one.answer]
+        if said:
+            files[_free(f"{name}.benchmark-qed.json", files)] = json.dumps(list(map(_qed, said)), ensure_ascii=False, indent=1)
+    if not files:
+        raise BadInput("Nothing that could be written is kept of this evaluation.")
+    if judged := _qrels(drawn):
+        files["qrels.txt"] = judged
+    return files
+
+
+def write_run_files(engine: Any, store: Store, run: Run, folder: Path, check: Callable[[], None] = lambda: None) -> list[Path]:
+    """The files of a run, written into a folder that is made where it is not there. Raises BadInput."""
+    files = run_files(engine, store, run, check)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, "utf-8")
+    except OSError as error:
+        raise BadInput(f"{folder} cannot be written: {error.strerror or error}.") from None
+    return [folder / name for name in files]
+
+
+def run_zip(engine: Any, store: Store, run: Run) -> bytes:
+    """The files of a run in a zip."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+        for name, text in run_files(engine, store, run).items():
+            out.writestr(name, text)
+        out.writestr("README.txt", f"{READ_ME}\n")
+    return packed.getvalue()
+
+
+def trec_id(id: str) -> str:
+    """An id as TREC's columns take it: blanks as %20.
+
+    >>> from core.evaluation.exchange.run_files import trec_id
+    >>> trec_id("Ed Wood (film)"), trec_id("d7")
+    ('Ed%20Wood%20(film)', 'd7')
+    """
+    return NOT_IN_TREC.sub(lambda blank: quote(blank.group()), id) or "-"
+
+
+Answers = dict[tuple[str, str], str]  # by instance and question
+
+
+def _found(
+    engine: Any, store: Store, run: Run, spec: dict[str, str], drawn: list[Drawn], answers: Answers, check: Callable[[], None]
+) -> Iterator[_Found]:
+    """What an instance has for each question of which it has states; one that cannot be opened any more is left out."""
+    for one in drawn:
+        check()
+        try:
+            lost = reopened(engine, store, run, spec, one)
+        except HopscopeError:
+            continue
+        if lost is not None:
+            graph, state = lost.lane.graph, lost.lane.state
+            yield _Found(one.question, _documents(graph, state), _contexts(graph, state), answers.get((spec["id"], one.question.id), ""))
+
+
+def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], ...]:
+    """The documents of the chunks that were handed on, each at its first place, with the ranking's scores where they fall from document to
+    document, else with one over the place."""
+    order = chunk_order(graph, state)
+    if order is None or graph.columns.chunks is None:
+        return ()
+    ranking = state.chunks if state.chunks is not None and len(state.chunks) else None
+    scores = dict(zip(ranking.items, ranking.scores)) if ranking is not None and ranking.scores is not None else {}
+    first: dict[str, int] = {}
+    for row in order[0]:
+        first.setdefault(graph.columns.chunks.text("document", row), row)
+    known = [scores.get(row) for row in first.values()]
+    falls = None not in known and all(a > b for a, b in pairwise(known))  # type: ignore[operator]
+    values = [float(score) for score in known] if falls else [1 / place for place in range(1, len(first) + 1)]  # type: ignore[arg-type]
+    return tuple(zip(first, values))
+
+
+def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
+    """The texts that the prompt shows, else all that were handed on: passages, or on triples paths in words."""
+    if graph.columns.chunks is None:
+        paths = state.paths.items[: state.prompt.paths if state.prompt is not None else None] if state.paths is not None else ()
+        return tuple(graph.texts(paths))
+    order = chunk_order(graph, state)
+    shown = shown_chunks(graph, state)
+    return tuple(chunk_text(graph, row) for row in (order[0] if order is not None else ()) if shown is None or row in shown)
+
+
+def _trec(found: list[_Found], tag: str) -> str:
+    return "".join(
+        f"{trec_id(one.question.id)} Q0 {trec_id(document)} {place} {score:.9g} {tag}\n"
+        for one in found
+        for place, (document, score) in enumerate(one.documents, 1)
+    )
+
+
+def _qrels(drawn: list[Drawn]) -> str:
+    rows = {(one.question.id, parts_of(passage)[0]): None for one in drawn for passage in one.question.gold}
+    return "".join(f"{trec_id(question)} 0 {trec_id(document)} 1\n" for question, document in rows)
+
+
+def _ragas(one: _Found) -> dict[str, Any]:
+    reference = " | ".join(one.question.answers)
+    row = {"id": one.question.id, "user_input": one.question.text, "retrieved_contexts": list(one.contexts), "response": one.answer}
+    return row | ({"reference": reference} if reference else {})
+
+
+def _qed(one: _Found) -> dict[str, str]:
+    return {"question_id": one.question.id, "question_text": one.question.text, "answer": one.answer}
+
+
+def _free(name: str, files: dict[str, str]) -> str:
+    stem, _, ending = name.partition(".")
+    return next(free for count in range(1, len(files) + 2) if (free := name if count == 1 else f"{stem}-{count}.{ending}") not in files)
