@@ -14,9 +14,11 @@ from core.errors import BadInput
 from core.evaluation.exchange.run_files import write_run_files
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.repairs.tried import LineRepairs, start
+from core.evaluation.repairs.why_lost import own_instances, why_lost
 from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv
 from core.evaluation.reports.gate import failures, gates
 from core.evaluation.reports.html import report_html
+from core.evaluation.reports.naming import called
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.sensitivity import varied
 from core.evaluation.reports.steps import counted, worth
@@ -33,6 +35,7 @@ from core.retrievers.runs.saved import FileRun, bring
 from core.sources import CorpusSource, GraphSource
 
 ESTIMATED_BY = 5  # questions
+SHOWN_LOST = 20  # lost questions that are printed of an instance
 EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same command continues an unfinished run,
 tries failed questions again, and shows a finished run without running anything. After Ctrl-C the figures so far are printed and
 written, with the number of questions they rest on. The exit code is 1 where an instance answered no question at all, or does
@@ -110,6 +113,11 @@ def add(commands) -> None:
         help="try changes of one step on the questions that each instance loses, without a language model, and say what they bring back",
     )
     evaluate.add_argument(
+        "--why-lost",
+        action="store_true",
+        help="of each finished run and retriever of your own, say where it lost questions, and which row did not lose them",
+    )
+    evaluate.add_argument(
         "--vary",
         metavar="OPERATOR.PARAMETER=V,V",
         help="run each instance once for every value of one parameter, wherever the operator occurs in it; an operator of builds is "
@@ -179,6 +187,8 @@ def run(options) -> int:
         summary = Summary(store.run(job.number), store.rows(job.number))
         if summary.rows:
             report(summary, files, more, options.json, repairs)
+        if summary.rows and options.why_lost:
+            print_why_lost(engine, store, summary)
         if summary.rows and options.files:
             written = write_run_files(engine, store, summary.run, Path(options.files))
             warn([f"Written to {options.files}: {', '.join(file.name for file in written)}."])
@@ -317,6 +327,19 @@ def _print(summary, more: list[str]) -> None:
         print(f"{one.words}, {counted(one.test.metric)}: {interval(one.test)}, {rest}")
     if (advice := recommendation(summary)) is not None:
         print("\n".join(["", advice.headline, *advice.details]))
+
+
+def print_why_lost(engine, store, summary: Summary) -> None:
+    """Print why each instance that is the user's own lost its questions, with one line for each question."""
+    names = {key: str(one) for key, one in called(summary.run).items()}
+    for instance in own_instances(summary):
+        found = why_lost(engine, store, summary.run, instance)
+        print("\n".join(["", *found.sentences(names)]))
+        for one in found.lost[:SHOWN_LOST]:
+            beside = f"; {names[one.nearest]} did not lose it, {one.shared:,} of {one.of:,} in common" if one.nearest else ""
+            print(f"  {one.text}\n    {one.cause}{beside}. {one.change}".rstrip())
+        if len(found.lost) > SHOWN_LOST:
+            print(f"  and {len(found.lost) - SHOWN_LOST:,} more")
 
 
 def _print_repairs(one: LineRepairs) -> None:

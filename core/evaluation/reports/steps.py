@@ -40,8 +40,8 @@ def worth(summary: Summary) -> list[StepWorth]:
 
     None where no two lines do, or nothing is known of what is right; adaptations, programs of the user's and runs from files are left out.
     """
-    lines = {one["id"]: line for one in summary.run.spec["instances"] if (line := _line(one["line"])) is not None}
-    chosen = [one for one, line in lines.items() if one not in summary.adapted and not any(map(_brought, line))]
+    lines = {one["id"]: line for one in summary.run.spec["instances"] if (line := line_of(one["line"])) is not None}
+    chosen = [one for one, line in lines.items() if one not in summary.adapted and not any(map(brought, line))]
     found: dict[tuple[str, str], tuple[Step, list[tuple[str, str]]]] = {}
     for a, b in combinations(chosen, 2):
         step = one_step(lines[a], lines[b])
@@ -66,7 +66,7 @@ def worth(summary: Summary) -> list[StepWorth]:
     return sorted(worths, key=lambda one: (-one.test.difference, one.words))
 
 
-def _brought(operator: Operator) -> bool:
+def brought(operator: Operator) -> bool:
     """Whether an operator says what a program or a file of the user's found, so that nobody knows what it did."""
     return isinstance(operator, OwnRetriever | OwnDocuments | FileDocuments | FileAnswer)
 
@@ -143,7 +143,7 @@ def _words(operator: Operator | None) -> str:
     return operator.words()
 
 
-def _line(text: str) -> Line | None:
+def line_of(text: str) -> Line | None:
     """The line; None where it has operators that are no longer there."""
     try:
         return parse_line(text)

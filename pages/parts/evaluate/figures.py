@@ -23,6 +23,7 @@ from pages.parts.evaluate.pairs import can_be_judged, judged_pairs
 from pages.parts.evaluate.questions import question_table
 from pages.parts.evaluate.recommended import advised, recommended
 from pages.parts.evaluate.repairing import repairs
+from pages.parts.evaluate.why import has_own, why
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 
@@ -48,13 +49,14 @@ def figures(run: Run) -> None:
         st.warning(plain(f"Figures of what is done so far; {so_far}."), icon=":material/hourglass_top:")
     recommended(run)
     names = ["Figures", "What changed", "Repairs", "Pictures", "Paired tests", "Questions", "What the metrics mean"]
-    names += ["Judged in pairs"] if can_be_judged(results) else []
-    tabs = st.tabs(names, key=Session.evaluate_part.name, bind="query-params")  # a reload comes back to the same
-    table, changed, mended, pictures, tests, each, meanings, *judged = tabs
-    for tab in judged:
+    further = {"Judged in pairs": (can_be_judged, judged_pairs), "Why yours lost": (has_own, why)}
+    drawn = {name: draw for name, (has, draw) in further.items() if has(results)}
+    tabs = st.tabs([*names, *drawn], key=Session.evaluate_part.name, bind="query-params")  # a reload comes back to the same
+    table, changed, mended, pictures, tests, each, meanings = tabs[: len(names)]
+    for tab, draw in zip(tabs[len(names) :], drawn.values()):
         if tab.open:  # first, as nobody looks at the others meanwhile
             with tab:
-                judged_pairs(results)
+                draw(results)
     with table:
         _table(results)
     if changed.open:

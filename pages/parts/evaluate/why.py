@@ -1,0 +1,74 @@
+"""Why a finished run or a retriever of the user's own lost questions, one by one, beside the nearest row that did not lose them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.evaluation.repairs.why_lost import WhyLost, own_instances, start_why, why_key
+from core.evaluation.reports.naming import called
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.store import Run
+from core.runtime.jobs import CANCELLED
+from pages.parts.evaluate.evaluating import job_of
+from pages.parts.shared.session import engine, store
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import plain
+from pages.parts.shared.working import begun_elsewhere, working
+
+
+def has_own(results: Summary) -> bool:
+    """Whether the run has an instance that comes from a program or a file of the user's."""
+    return bool(own_instances(results))
+
+
+def why(results: Summary) -> None:
+    """Draw the tab: the button, how far the reading is, then what was found of each such instance."""
+    run = results.run
+    st.write(
+        "Where did yours lose a question, and by what? Beside it is the row that found the most of the same passages and did not lose it, "
+        "and the smallest change of what yours found that would have been enough. Nothing is asked anew."
+    )
+    job = engine().evaluations.get(why_key(run))
+    if job is not None:
+        working(job, f"why-{run.id}", "Cancelled; nothing was found yet." if job.status == CANCELLED else "")
+    if job is not None and not job.ended:
+        return
+    if (at_work := job_of(run)) is not None and not at_work.ended:
+        st.caption("This can be read once the evaluation has ended.")
+    elif job is None or not job.result:
+        st.button("Find out", key="why-go", type="primary", icon=":material/troubleshoot:", on_click=_start, args=(run,))
+        begun_elsewhere(why_key(run))
+    names = {key: str(one) for key, one in called(run).items()}
+    for one in job.result if job is not None and job.result else ():
+        _instance(one, names)
+
+
+def _start(run: Run) -> None:
+    try:
+        start_why(engine(), store(), run)
+    except HopscopeError as error:
+        session.evaluate_problem = str(error)
+
+
+def _instance(found: WhyLost, names: dict[str, str]) -> None:
+    with st.container(border=True, gap="small"):
+        first, *rest = found.sentences(names)
+        st.markdown(f"**{plain(first)}**")
+        for sentence in rest:
+            st.caption(plain(sentence))
+        if found.lost:
+            st.dataframe(
+                {
+                    "Question": [one.text for one in found.lost],
+                    "Lost by yours": [one.cause for one in found.lost],
+                    "Nearest row without that": [names.get(one.nearest, "none") for one in found.lost],
+                    "Passages in common": [f"{one.shared:,} of {one.of:,}" if one.nearest else "" for one in found.lost],
+                    "Smallest change": [one.change for one in found.lost],
+                },
+                hide_index=True,
+                column_config={
+                    "Question": st.column_config.TextColumn(width="medium"),
+                    "Smallest change": st.column_config.TextColumn(width="large"),
+                },
+            )
