@@ -5,16 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import HopscopeError
-from core.evaluation.repairs.why_lost import WhyLost, own_instances, start_why, why_key
+from core.evaluation.repairs.why_lost import Why, WhyLost, own_instances, start_why, why_key
 from core.evaluation.reports.naming import called
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run
 from core.runtime.jobs import CANCELLED
 from pages.parts.evaluate.evaluating import job_of
+from pages.parts.evaluate.questions import open_question
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
-from pages.parts.shared.text import plain
+from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import begun_elsewhere, working
+
+MAX_LISTED = 20  # lost questions that are listed unless all are asked for
 
 
 def has_own(results: Summary) -> bool:
@@ -57,18 +60,19 @@ def _instance(found: WhyLost, names: dict[str, str]) -> None:
         st.markdown(f"**{plain(first)}**")
         for sentence in rest:
             st.caption(plain(sentence))
-        if found.lost:
-            st.dataframe(
-                {
-                    "Question": [one.text for one in found.lost],
-                    "Lost by yours": [one.cause for one in found.lost],
-                    "Nearest row without that": [names.get(one.nearest, "none") for one in found.lost],
-                    "Passages in common": [f"{one.shared:,} of {one.of:,}" if one.nearest else "" for one in found.lost],
-                    "Smallest change": [one.change for one in found.lost],
-                },
-                hide_index=True,
-                column_config={
-                    "Question": st.column_config.TextColumn(width="medium"),
-                    "Smallest change": st.column_config.TextColumn(width="large"),
-                },
-            )
+        shown = found.lost
+        if len(shown) > MAX_LISTED and not st.toggle(f"Show all {len(shown):,}", key=f"why-all-{found.instance}"):
+            shown = shown[:MAX_LISTED]
+        for one in shown:
+            _question(one, names, f"why-open-{found.instance}-{one.question}")
+
+
+def _question(one: Why, names: dict[str, str], key: str) -> None:
+    """A lost question: its text with the button that opens it, by what it was lost, the row that did not lose it, and the change."""
+    common = f"; of the {many(one.of, 'document')} that yours found it has {one.shared:,}" if one.of else ""
+    nearest = f"{names[one.nearest]} did not lose it{common}." if one.nearest else ""
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        with st.container(gap=None, width="stretch"):
+            st.text(one.text)
+            st.caption(plain(" ".join(filter(None, [f"{one.cause[:1].upper()}{one.cause[1:]}.", nearest, one.change]))))
+        st.button("Open", key=key, help="As this evaluation ran it.", on_click=open_question, args=(one.question,))
