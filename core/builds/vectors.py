@@ -36,6 +36,8 @@ class Vectors(BuildOperator):
             encoder = ctx.models.encoder(self.encoder)
             found = vectors.build(made.graph, encoder, self.of, ctx.progress, ctx.check, encode=self._encode(ctx))  # type: ignore[arg-type]
             ctx.report.counts[f"vectors of {self.of}"] = len(found)
+            if self.of == "chunks":
+                _note_long(made, getattr(encoder, "max_tokens", 0), ctx)
         return made
 
     def words(self) -> str:
@@ -49,3 +51,11 @@ class Vectors(BuildOperator):
                 yield number, halves(wanted, self.encoder, ctx, advanced) if wanted else NONE
 
         return encode
+
+
+def _note_long(made: Made, most: int, ctx: BuildContext) -> None:
+    """Note how many chunks are longer than the tokens that an encoder reads, where it says how many these are."""
+    assert made.graph is not None and made.graph.columns.chunks is not None  # vectors of chunks were just made
+    long = int((made.graph.columns.chunks.numbers("tokens") > most).sum()) if most else 0
+    if long:
+        ctx.report.note(f"Chunks longer than the {most:,} tokens that the encoder reads: {long:,}; their vectors are of their beginnings.")

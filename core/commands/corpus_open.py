@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.builds import build, find
+from core.builds.report import BuildReport
 from core.commands.terminal import OK, bar, warn
 from core.corpus.indexes.opening import look, open_index
 from core.corpus.indexes.tools import TOOLS, build_of
@@ -39,9 +40,10 @@ def run(options) -> int:
         corpus, taken = open_index(options.path, options.name, options.title, advanced)
     print(taken.words())
     warn(taken.sentences())
-    one = find(build_of(taken.tool))
+    one, report = find(build_of(taken.tool)), BuildReport()
     with bar("Vectors") as advanced:
-        build(corpus, one, engine.models, advanced)
+        build(corpus, one, engine.models, advanced, report=report)
+    warn(note for note in report.notes if note not in taken.sentences())
     print(f"{corpus.name} is opened, with the graph {one.id}. To build one of the same texts here:")
     print(f"  python -m core corpus build {corpus.name} --graph {one.graph} --extractor noun-phrases")
     return OK

@@ -9,8 +9,13 @@ import pytest
 
 from core.builds import build, status
 from core.corpus import corpora, open_corpus
+from core.corpus.indexes.opening import open_index
 from core.errors import BadInput
 from core.graph.difference import union
+from core.instances.catalogue import find
+from core.sources import CorpusSource
+from core.types import Question
+from pages.parts.board.text_picture import TextPicture
 from pages.parts.shared.session import engine
 from pages.parts.texts.beside import one_layout
 from pages.parts.texts.opening import PATH, ZIP, laid_down
@@ -129,3 +134,19 @@ def test_what_only_one_graph_has_is_orange_there_and_a_ring_in_the_other():
     assert list(left[3].marker.color) == ["#2f6f9f", "#d9822b"]
     right = one_layout(type(both)(names, pairs), 1, places).data
     assert list(right[3].hovertext) == ["SCROOGE", "&lt;Fred>"]  # tags are not read
+
+
+def test_a_comparison_of_the_opened_graph_with_ours_draws_an_entity_of_both_at_one_place(small):
+    corpus, _ = open_index(RECORDED / "lightrag", "harbours")
+    builds = ("opened-lightrag", "rkg-noun-phrases")
+    for one in builds:
+        build(corpus, one, engine().models)
+    lines = [f"BuiltGraph(build='{one}') >> EmbedQuery() >> VectorNodes(keep=9)" for one in builds]
+    job = engine().compare(engine().ask(CorpusSource.of(corpus), Question("Who is Ann Lee?"), model=False), [find(line) for line in lines])
+    assert job.wait(60)
+    theirs, ours = job.comparison.lanes
+    assert (theirs.error, ours.error) == (None, None) and theirs.graph.digest != ours.graph.digest
+    picture = TextPicture().draw([theirs, ours], {}, {}, [(), ()])
+    drawn = [node["name"] for node in picture["layout"]["nodes"]]
+    assert drawn.count("Ann Lee") == 1 and all("node Ann Lee" in share["nodes"] for share in picture["kept"])
+    assert "node Black Sea" in picture["kept"][0]["nodes"]  # LightRAG's own
