@@ -29,6 +29,8 @@ def safe(text: ast.expr) -> bool:
     if isinstance(text, ast.Call):
         if isinstance(text.func, ast.Name) and text.func.id == "many":  # a number with a noun
             return all(safe(noun) for noun in text.args[1:])
+        if isinstance(text.func, ast.Attribute) and text.func.attr == "join" and isinstance(text.args[0], ast.GeneratorExp):
+            return safe(text.func.value) and safe(text.args[0].elt)
         return isinstance(text.func, ast.Name) and text.func.id == "plain"
     if isinstance(text, ast.IfExp):
         return safe(text.body) and safe(text.orelse)
