@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,7 @@ from core.graph.columns import Table
 from core.models.chat.json_reply import json_reply
 from core.models.chat.saved_replies import CachedChat
 from core.prompts import messages, plain
+from core.runtime.flight import Flight, Processor
 from core.runtime.jobs import Listener
 from core.types import Question
 
@@ -60,7 +61,7 @@ class ModelQuestions:
 
     `near` gives the chunks, by row, that retrieval puts nearest to a question. It ends after `seconds` too, or earlier where at the rate of
     the first part of them fewer than `least` would come of all. Every reply is saved, so that the same one asked again goes on from there.
-    The order of the passages depends on the seed alone.
+    The order of the passages depends on the seed alone. As many are asked about at a time as the model takes, and counted in their order.
     """
 
     corpus: Corpus
@@ -73,29 +74,44 @@ class ModelQuestions:
     seed: int = 0
     least: int = 0
     clock: Callable[[], float] = time.monotonic
-    _job: Listener | None = field(default=None, repr=False)
+    _check: Callable[[], None] = field(default=lambda: None, init=False, repr=False)
 
     def __call__(self, job: Listener) -> MadeQuestions:
         """The questions of the kind `written`, and how many passages gave none for which reason. Raises Cancelled, ModelUnavailable,
         ModelFailed."""
-        self._job = job
-        begun, asked, left, found = self.clock(), set[str](), Counter[str](), list[Question]()
-        for row in self._order():
-            job.check()
-            spent = self.clock() - begun
-            if len(found) == self.wanted or spent > self.seconds or self._hopeless(len(found), spent):
-                break
-            job.tell(
-                f"{len(found):,} of {self.wanted:,} questions written and checked", max(len(found) / self.wanted, spent / self.seconds)
-            )
-            made = self._of(row)
-            if isinstance(made, str):
-                left[made] += 1
-            elif made.text.casefold() in asked:
-                left[SAME] += 1
-            else:
-                asked.add(made.text.casefold())
-                found.append(Question(made.text, f"{WRITTEN}-{len(found) + 1}", answers=made.answers, hops=1, gold=made.gold))
+        start, asked, left, found = self.clock(), set[str](), Counter[str](), list[Question]()
+        begun, ended, waiting, processor = 0, 0, dict[int, Question | str](), Processor()
+        # of those at work each may give a question, so that none is asked about that one at a time would not come to
+        flight = Flight(lambda: self.chat.at_once if len(found) + begun - ended < self.wanted else 0, job.check)
+        self._check = flight.check
+
+        def rows() -> Iterator[tuple[int, int]]:
+            nonlocal begun
+            for place, row in enumerate(self._order()):
+                spent = self.clock() - start
+                if spent > self.seconds or self._hopeless(len(found), spent):
+                    return
+                share = max(len(found) / self.wanted, spent / self.seconds)
+                job.tell(f"{len(found):,} of {self.wanted:,} questions written and checked", share)
+                begun += 1
+                yield place, row
+
+        def of_passage(numbered: tuple[int, int]) -> Question | str:
+            with processor.held():
+                return self._of(numbered[1])
+
+        job.check()
+        for (place, _), one in flight.each(of_passage, rows()):
+            waiting[place] = one
+            while ended in waiting:  # in the order of the passages, however soon each came
+                made, ended = waiting.pop(ended), ended + 1
+                if isinstance(made, str):
+                    left[made] += 1
+                elif made.text.casefold() in asked:
+                    left[SAME] += 1
+                else:
+                    asked.add(made.text.casefold())
+                    found.append(Question(made.text, f"{WRITTEN}-{len(found) + 1}", answers=made.answers, hops=1, gold=made.gold))
         return MadeQuestions({WRITTEN: found}, {WRITTEN: left})
 
     def _hopeless(self, found: int, spent: float) -> bool:
@@ -123,12 +139,11 @@ class ModelQuestions:
         return Question(text, answers=(answer,), gold=(self._gold(row, answer),))
 
     def _reply(self, prompt: str, row: int, most: int, schema: dict[str, Any] | None = None, **values: str) -> str:
-        assert self._job is not None  # set where it was called
         title = self.chunks.text("title", row)
         asked = messages(
             "questions", prompt, passage=plain(self.chunks.text("text", row)), title=f" from “{title}”" if title else "", **values
         )
-        return self.chat.reply(asked, schema=schema, max_tokens=most, check=self._job.check).text
+        return self.chat.reply(asked, schema=schema, max_tokens=most, check=self._check).text
 
     def _answer(self, row: int, question: str) -> str:
         return self._reply("from-passage", row, ANSWER_TOKENS, question=question)

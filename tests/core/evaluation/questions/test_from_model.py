@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
+import time
 
 import pytest
 
@@ -24,11 +27,13 @@ from core.evaluation.questions.from_model import (
 from core.models.base import Reply
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.runtime.jobs import Job
+from core.runtime.turn import away
 
 LONG = " The record goes on for a while and says nothing else that would be of any use to anybody who reads it." * 2
 HARBOUR = f"Ann Lee built the harbour of Oban in 1881.{LONG}"
 COPY = f"A plaque in Oban names Ann Lee as the one who built its harbour.{LONG}"
 OTHER = f"Ann Lee kept bees in Ayr.{LONG}"
+PLACE = re.compile(r"Oban (\d{1,2})")
 ASKED = {"question": "Who built the harbour of Oban?", "answer": "Ann Lee"}
 
 
@@ -139,3 +144,34 @@ def test_it_ends_when_the_time_is_over_and_when_it_is_cancelled(write_questions)
     job.stop()
     with pytest.raises(Cancelled):
         write_questions(author, job=job)
+
+
+class Served(Author):
+    """Writes a question of two of three passages, the first of which are not the first to come; `most` passages at a time."""
+
+    def __init__(self, at_once):
+        super().__init__(ASKED)
+        self.at_once, self.now, self.most, self.lock = at_once, 0, 0, threading.Lock()
+
+    def reply(self, messages, *, schema=None, **_):
+        place = int(PLACE.search(messages[1]["content"].split("\n")[1])[1])
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        with away():  # as a client does that waits for a server
+            time.sleep(0.01 * (place % 4))
+        with self.lock:
+            self.now -= 1
+            self.asked.append(place)
+        if schema is None:
+            return Reply("Ann Lee.", 50, 5)
+        said = {"question": f"Who built the harbour of Oban {place}?", "answer": "Ann Lee"}
+        return Reply(json.dumps(said) if place % 3 else "I cannot.", 50, 20)
+
+
+def test_a_server_is_asked_about_many_passages_at_a_time_and_gives_what_it_gives_one_by_one(write_questions):
+    texts = [f"Ann Lee built the harbour of Oban {i} in 1881.{LONG}" for i in range(20)]
+    one, many = Served(1), Served(4)
+    found = [(*write_questions(author, texts), sorted(author.asked)) for author in (one, many)]
+    assert found[0] == found[1] and len(found[0][0]) == 5  # no passage is asked about that one by one would not come to
+    assert one.most == 1 < many.most
