@@ -122,6 +122,17 @@ def header(source: Source, has_header: str = "") -> list[str]:
     return list(dict.fromkeys(sound(key) for _, row in first for key in names_in(row) if key and key != KEY))
 
 
+def has_header(source: Source) -> bool:
+    """Whether the first row of a CSV or TSV file names its columns, as `Delimited` has it. Raises BadInput for what is no text.
+
+    >>> from core.corpus.readers.packed import Held
+    >>> from core.corpus.readers.table import has_header
+    >>> has_header(Held("a.csv", b"id,text")), has_header(Held("a.csv", b"1,Ann kept the book."))
+    (True, False)
+    """
+    return Delimited(as_utf8(source)).has_header
+
+
 def guessed(names: Iterable[str]) -> dict[str, str]:
     """Which column holds the text, the title and the id by the names that such columns have, as far as there is one."""
     plain = {key.strip().casefold(): key for key in reversed(list(names))}

@@ -8,15 +8,17 @@ from pathlib import Path, PurePath
 import streamlit as st
 
 from core.corpus.published import TITLES, form_of
+from core.corpus.readers.delimited import NO, YES
 from core.corpus.readers.encoding import ENCODINGS, encodings_that_fit, in_other_bits, marked
 from core.corpus.readers.options import Columns
 from core.corpus.readers.packed import Held
-from core.corpus.readers.table import guessed, header
+from core.corpus.readers.table import HEADER, guessed, has_header, header
 from core.errors import BadInput
 from pages.parts.graphs.upload import saved_upload
 from pages.parts.shared.text import plain
 
-TABLES = (".csv", ".tsv", ".jsonl", ".json")
+LINES = (".csv", ".tsv")
+TABLES = (*LINES, ".jsonl", ".ndjson", ".json")
 ROLES = {"text": ("Text", ""), "title": ("Title", "none: the file's name"), "id": ("Id", "none: the row's number")}
 TEXTS = (".txt", ".text", ".log", ".rst", ".tex", ".md", ".markdown", ".html", ".htm", ".csv", ".tsv", ".jsonl", ".json")
 BY_THE_TEXT = ""
@@ -31,15 +33,20 @@ def choose_columns(files: list) -> Columns | None:
     tables = [file for file in files if file.name.lower().endswith(TABLES) and file.file_id not in published]
     if not tables:
         return None
-    headers = [_header(file.file_id, file.name, file) for file in tables]
+    first, known = tables[0], f"{tables[0].file_id}-{len(tables)}"
+    said = ""
+    if all(file.name.lower().endswith(LINES) for file in tables):
+        named = st.checkbox("The first row names the columns", _has_header(first.file_id, first.name, first), key=f"texts_header_{known}")
+        said = YES if named else NO
+    headers = [_header(file.file_id, file.name, said, file) for file in tables]
     common = [name for name in headers[0] if all(name in other for other in headers)]
     if not common:
         st.caption("These tables have no column in common. Add them one after the other to choose which holds the text.")
         return None
     guess = guessed(common)
-    known = f"{tables[0].file_id}-{len(tables)}"
     with st.container(horizontal=True):
-        return {role: _column(role, common, guess.get(role, ""), known) for role in ROLES}
+        chosen = {role: _column(role, common, guess.get(role, ""), f"{known}-{said}") for role in ROLES}
+    return {**chosen, HEADER: said}
 
 
 def _column(role: str, names: list[str], guess: str, key: str) -> str:
@@ -52,12 +59,21 @@ def _column(role: str, names: list[str], guess: str, key: str) -> str:
 
 
 @st.cache_data(max_entries=32, show_spinner="Looking at the columns …")
-def _header(id: str, name: str, _file) -> list[str]:
+def _header(id: str, name: str, said: str, _file) -> list[str]:
     """The columns of a file; none where it cannot be read, which is said when it is."""
     try:
-        return header(Held(name, _file.getvalue()))
+        return header(Held(name, _file.getvalue()), said)
     except BadInput:
         return []
+
+
+@st.cache_data(max_entries=32, show_spinner="Looking at the columns …")
+def _has_header(id: str, name: str, _file) -> bool:
+    """Whether the first row of a file names its columns; taken to be so where it cannot be read."""
+    try:
+        return has_header(Held(name, _file.getvalue()))
+    except BadInput:
+        return True
 
 
 def choose_encoding(files: list) -> str:

@@ -153,6 +153,19 @@ def test_shipped_texts_are_not_removed(small):
     assert "Yes, remove it" not in labels(at) and not at.exception
 
 
+def test_a_table_without_a_header_is_asked_about(small):
+    at = bring(("t.csv", b"1,Ann kept the book.\n2,Bo sailed in May.\n"))
+    (box,) = [one for one in at.checkbox if one.label == "The first row names the columns"]
+    assert box.value is False
+    assert next(one for one in at.selectbox if one.label == "Column: Text").options == ["1", "2"]
+    read(at)
+    assert {open_corpus("small").document(f"t.csv:{row}").text for row in (1, 2)} == {"Ann kept the book.", "Bo sailed in May."}
+    at = bring(("u.csv", b"1,Ann kept the book.\n2,Bo sailed in May.\n"))
+    at.checkbox[0].set_value(True).run()
+    read(at)
+    assert "u.csv:2" not in open_corpus("small") and open_corpus("small").document("u.csv:1").text == "Bo sailed in May."
+
+
 def test_columns_of_a_table_are_chosen(small):
     at = bring(("mails.csv", b"No,Re,Message,Body\n7,Hello,The first,x\n8,Bye,The second,y\n"))
     chosen = {one.label: one for one in at.selectbox if one.label.startswith("Column")}

@@ -57,7 +57,7 @@ UNSURE = ["Москва".encode("cp1251"), "Árvíztűrő tükörf".encode("iso8
 
 @pytest.mark.parametrize("data", UNSURE)
 def test_what_is_not_sure_is_refused_with_what_it_may_be(data):
-    with pytest.raises(BadInput, match="a.txt is not UTF-8, and its encoding is not sure: .+ or .+ Name it, as with --encoding "):
+    with pytest.raises(BadInput, match="a.txt is not UTF-8, and its encoding is not sure: .+ or .+ Name it \\(--encoding NAME"):
         text_of("a.txt", data)
 
 
