@@ -71,7 +71,8 @@ def _say(name: str, pages: _Pages, hyphens: int, note: Note) -> None:
         letters = sum(page.count(LOST) for page in pages.texts)
         note(f"{name}: {counted(letters, 'letter')} on {_numbers(lost)} cannot be read, as its fonts do not say which; shown as {LOST}.")
     if pages.columns:
-        note(f"{name}: {_numbers(pages.columns)} seems to be in columns, which are read one after the other.")
+        seem = "seems" if len(pages.columns) == 1 else "seem"
+        note(f"{name}: {_numbers(pages.columns)} {seem} to be in columns, which are read one after the other.")
     if hyphens:
         note(f"{name}: {counted(hyphens, 'word')} divided at the end of a line {'is' if hyphens == 1 else 'are'} joined.")
 

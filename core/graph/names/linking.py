@@ -17,12 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from core.graph.names.mentions import BRACKETS, COMMON, Mention, Spelt, Vocabulary
+from core.graph.names.mentions import BRACKETS, COMMON, KOREAN, UNSPACED, Mention, Spelt, Vocabulary
 from core.graph.names.phrases import phrase
 from core.graph.names.word_index import Word, bare, words_of
 from core.graph.protocol import KnowledgeGraph
 
+LEAST_WITHIN = 2  # letters of a name that is meant though it is part of a word
 OTHERS = 3  # runners-up of a link
+LETTER, MORE = 0.5, 0.03  # a letter of a name within a word, as in scripts without blanks, up to 1; and each letter more
 PLAIN, TYPE = 0.2, 0.4  # what a word of all questions, and one for a relation or a kind of things is worth
 LETTERS, NUMBER = {1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}, 0.8  # what a short word is worth, longer ones 1; and a number
 ERROR, UNKNOWN = 0.4, 0.3  # what a typing error costs: in a word that the graph has, and in one that it has not
@@ -34,6 +36,7 @@ RELATED, ALIKE, CONNECTED = 0.2, 0.05, 0.01  # the question names a relation of 
 TOGETHER = 0.85  # of the best link's worth is what another one needs to be meant as well
 NEAR = 0.5  # of it, what a runner-up needs
 MOST_EDGES = 5_000  # of a node whose relations are looked at
+ASKING = frozenset("who whom whose what which when where why how".split())
 IRREGULAR = {
     "wrote": "write", "written": "write", "made": "make", "born": "birth", "sang": "sing", "sung": "sing", "won": "win", "led": "lead",
     "spoke": "speak", "spoken": "speak", "built": "build", "wed": "wife", "died": "death", "die": "death", "taught": "teach",
@@ -80,7 +83,7 @@ def links(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[
     words = words_of(question)
     judge = _Judge(graph, vocabulary, question, words)
     found = sorted((judge.candidate(spelt, node) for spelt in vocabulary.spelt(question, words) for node in spelt.nodes), key=_order)
-    chosen = _chosen([one for one in found if not judge.plain(one)]) or _disjoint(one for one in found if one.exact)
+    chosen = _chosen([one for one in found if not judge.plain(one)]) or _disjoint(judge.plainly_meant(found))
     return [LinkedName(_mention(one), _others(one, chosen, found)) for one in sorted(chosen, key=lambda one: one.start)]
 
 
@@ -141,7 +144,7 @@ class _Judge:
         """The candidate with its worth."""
         text, name = self.question[spelt.start : spelt.end], self.vocabulary.names[node]
         inside = [word for word in self.words if spelt.start <= word.start and word.end <= spelt.end]
-        worth = sum(self.weight(word.text) for word in inside) or min(1.0, 0.2 * len(text))
+        worth = sum(self.weight(word.text) for word in inside) or _unspaced(text)
         wrong = [word for word, count in zip(inside, spelt.errors) if count]
         worth -= sum(self.cost(word, like) for word, like in self.errors(inside, spelt, name))
         differs = text.casefold() != name.casefold()
@@ -155,14 +158,24 @@ class _Judge:
         return _Candidate(spelt.start, spelt.end, node, round(worth, 6), sum(spelt.errors), clear, not differs, text)
 
     def plain(self, one: _Candidate) -> bool:
-        """Whether a name is but a word or two of all questions."""
+        """Whether a name is but a word or two of all questions, a sign, or one letter within a word."""
         inside = [word.text for word in self.words if one.start <= word.start and word.end <= one.end]
+        if not inside:
+            return sum(map(str.isalnum, one.text)) < LEAST_WITHIN
         return not one.clear and len(inside) <= 2 and all(word in COMMON for word in inside)
+
+    def plainly_meant(self, found: Sequence[_Candidate]) -> list[_Candidate]:
+        """The exact ones of plain names: those written as in the graph, behind the first word of the question, where there are any. A
+        question word in small letters asks and names nothing."""
+        exact = [one for one in found if one.exact and one.text not in ASKING]
+        return [one for one in exact if one.start and one.text != one.text.lower() and one.text == self.vocabulary.names[one.node]] or exact
 
     def weight(self, word: str) -> float:
         """What a matched word is worth, 0 to 1."""
         if word in COMMON:
             return PLAIN
+        if UNSPACED.search(word) or KOREAN.search(word):
+            return _unspaced(word)
         if word in type_words() or stem(word) in self.all_stems:
             return TYPE
         return NUMBER if word.isdecimal() else LETTERS.get(len(word), 1.0)
@@ -192,6 +205,11 @@ class _Judge:
             found = np.unique(self.graph.steps_from(np.array([node]), "both").relations).tolist() if few else ()
             self._relations[node] = tuple(found)
         return self._relations[node]
+
+
+def _unspaced(text: str) -> float:
+    """What a name within a word is worth: a longer one always more."""
+    return min(1.0, LETTER * len(text)) + MORE * len(text)
 
 
 def stem(word: str) -> str:

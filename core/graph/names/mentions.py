@@ -30,6 +30,12 @@ COMMON = frozenset(
         "whats when where which who whose why with word words write writer writers written wrote year years you"
     ).split()
 )
+# Letters of scripts that put no blanks between words: Thai, Lao, Burmese, Khmer, kana, Chinese characters; and Korean, whose particles
+# follow a name without one.
+UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+KOREAN = re.compile(r"[\uac00-\ud7a3]")
 FUZZY_LETTERS = 3  # typed letters from which a name is looked for that differs; one more where a name has the word as it is
 FUZZY_WORDS = 60  # of a text that are read as mistyped
 
@@ -124,12 +130,15 @@ class Vocabulary:
             return WordIndex(self._every)
 
     def _at_words(self, question: str) -> list[Spelt]:
-        """Every name in the text that begins and ends at a word's boundary, case aside, overlaps included."""
+        """Every name in the text that begins and ends at a word's boundary, case aside, overlaps included. In scripts without blanks any
+        place is one; a Korean name may end anywhere in a word."""
         letters = [(folded, at) for at, letter in enumerate(question) for folded in letter.casefold()]
         text = "".join(folded for folded, _ in letters)
-        bounds = [at for at in range(len(text) + 1) if not _inside_word(text, at)]
+        bounds = [at for at in range(len(text) + 1) if not _inside_word(text, at) or KOREAN.match(text[at - 1])]
         found = {}
         for first, last in self._spans(text, bounds):
+            if _inside_word(text, first):
+                continue
             start, end = letters[first][1], letters[last - 1][1] + 1
             nodes = self.nodes(question[start:end].casefold())
             if nodes:
@@ -179,4 +188,6 @@ def _holding(wanted: str, name: str) -> float:
 
 def _inside_word(text: str, at: int) -> bool:
     """Whether a word runs on over the place between text[at - 1] and text[at]."""
-    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
+    if not 0 < at < len(text) or not (text[at - 1].isalnum() and text[at].isalnum()):
+        return False
+    return not (UNSPACED.match(text[at - 1]) or UNSPACED.match(text[at]))

@@ -3,8 +3,9 @@
 import pytest
 
 from core.graph.building.build import build
-from core.graph.names.linking import stem
+from core.graph.names.linking import links, stem
 from core.graph.names.lookup import names
+from core.graph.names.sorted_names import SortedNames
 from core.graph.names.word_index import WordIndex, words_of
 
 TRIPLES = [
@@ -113,3 +114,59 @@ def test_no_more_errors_than_one_in_a_short_name_and_none_in_numbers():
 )
 def test_stems(word, told):
     assert stem(word) == told
+
+
+UNSPACED = [
+    ("北京大学", "位于", "北京"),
+    ("東京タワー", "所在地", "東京"),
+    ("東京スカイツリー", "所在地", "東京"),
+    ("大", "意思", "big"),
+    ("서울", "수도", "한국"),
+    ("กรุงเทพ", "เมืองหลวง", "ประเทศไทย"),
+    ("Ann Lee", "studied at", "北京大学"),
+    ("Who", "played by", "A Band"),
+    ("It", "directed_by", "Greta Sool"),
+]
+
+
+@pytest.fixture(scope="module")
+def unspaced(tmp_path_factory):
+    return build(UNSPACED, tmp_path_factory.mktemp("unspaced") / "g", "g")
+
+
+WITHOUT_BLANKS = [
+    ("北京大学位于哪里", ["北京大学"]),  # the longest of 北京大学, 北京 and 大
+    ("東京タワーはどこにありますか", ["東京タワー"]),
+    ("東京スカイツリーと北京大学", ["東京スカイツリー", "北京大学"]),
+    ("在北京大学, who is Ann Lee", ["Ann Lee"]),  # in its own capitals
+    ("where is 北京大学?", ["北京大学"]),
+    ("大学", ["大"]),  # one letter only where nothing else is named
+    ("서울은 어디에 있나요", ["서울"]),  # with its particle
+    ("남서울", []),  # a Korean name begins where a word does
+    ("กรุงเทพอยู่ที่ไหน", ["กรุงเทพ"]),
+]
+
+
+@pytest.mark.parametrize("question, expected", WITHOUT_BLANKS)
+def test_names_in_scripts_without_blanks(unspaced, question, expected):
+    assert linked(unspaced, question) == expected
+
+
+@pytest.mark.parametrize("question, expected", WITHOUT_BLANKS)
+def test_names_in_scripts_without_blanks_of_a_large_graph(unspaced, question, expected):
+    found = links(unspaced, SortedNames(unspaced), question)
+    assert [unspaced.node_name(link.mention.node) for link in found] == expected
+
+
+@pytest.mark.parametrize(
+    "question, expected",
+    [
+        ("who directed It?", ["It"]),  # a question word is no name
+        ("Who directed It?", ["It"]),
+        ("Who was played by?", ["Who"]),  # nothing else is named, and it is written so
+        ("by whom was Who played?", ["Who"]),
+        ("who is she", []),
+    ],
+)
+def test_question_words_ask(unspaced, question, expected):
+    assert linked(unspaced, question) == expected

@@ -52,7 +52,7 @@ def test_search_orders_beginnings_first(films):
         ("a dark one", [("dark", "dark", False)]),
         ("what movie came in 1999", [("1999", "1999", False)]),
         ("darkness of inceptions", []),
-        ("what movie", [("what", "What", False), ("movie", "movie", False)]),  # nothing else is named
+        ("what movie", [("movie", "movie", False)]),  # nothing else is named, and a question word asks
         ("who directd Incption", [("Incption", "Inception", True)]),
         ("films like Some Mother's Son?", [("Some Mother's Son", "Some Mother's Son", False)]),
         ("who wrote C++ first", [("C++", "C++", False)]),
