@@ -114,7 +114,7 @@ def _extracted(source: TripleSource, triples: Any) -> list[Triple]:
     listed = triples if isinstance(triples, list) else []
     found = [(one[0], one[1], one[2]) for one in listed if _is_triple(one)]
     if len(found) < len(listed):
-        source.tally.drop("(extracted, but without three parts)", len(listed) - len(found))
+        source.tally.drop("(not of three parts, as models write them now and then)", len(listed) - len(found))
     return found
 
 

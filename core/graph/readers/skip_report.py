@@ -57,5 +57,6 @@ class Tally:
             several, numbers = "s" * (count != 1), ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines))
             found.append(f"{count:,} line{several} left out, {why}: line{several} {numbers}")
         for pattern, count in self.dropped.items():
-            found.append(f"{count:,} triple{'s' * (count != 1)} left out, relation {pattern}")
+            why = f" {pattern}" if pattern.startswith("(") else f", relation {pattern}"
+            found.append(f"{count:,} triple{'s' * (count != 1)} left out{why}")
         return found

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.datasets import datasets
 from core.graph.algorithms.overview import MANY
+from core.graph.columns import TYPES, Table
 from pages.parts.graphs.walk_view import DARK, LIGHT
 from pages.parts.shared.session import graph_name
 from pages.parts.shared.session_state import Session, session
@@ -57,6 +58,8 @@ def details(graph: Any) -> None:
         "Most edges at one entity": f"{found['largest']:,}",
         "Isolated entities": f"{found['isolated']:,}",
         "Triples from an entity to itself": "not counted in a graph of this size" if found["loops"] is None else f"{found['loops']:,}",
+        "Said of entities": _said(graph.columns.nodes),
+        "Said of triples": _said(graph.columns.edges),
         "Stored": "" if graph.at_hand else "In an embedded graph database, asked in Cypher",
         "On disk": _size(graph),
         "From": "" if known is None else f"{known.triples.name}, shipped with Hopscope" if known.triples else "a file you added",
@@ -124,6 +127,14 @@ def _label(name: str) -> str:
     name = " ".join(name.split())
     name = name if len(name) <= 40 else "…" + name[-39:]
     return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _said(table: Table | None) -> str:
+    """The columns of a table, and how many rows say something."""
+    if table is None:
+        return ""
+    counts = {name: sum(map(bool, table.texts(name))) if TYPES[name] == "string" else len(table) for name in table.names}
+    return ", ".join(f"{name} ({count:,})" for name, count in counts.items() if TYPES[name] != "ids")
 
 
 def _size(graph: Any) -> str:

@@ -85,3 +85,14 @@ def test_lanes_without_them_have_no_empty_frames(report):  # noqa: F811
     page = report(board_payload.payload(3))
     assert page.locator(".band:visible").count() == 0
     assert page.evaluate("[...document.querySelectorAll('.said, .times')].map(part => part.offsetHeight)") == [0] * 6
+
+
+def test_the_type_and_the_description_of_a_node_are_shown_as_text(report):  # noqa: F811
+    payload = board_payload.finished(2)
+    for node in payload["layout"]["nodes"]:
+        node["about"] |= {"type": "film <i>maker</i>", "text": f"{board_payload.HOSTILE} {'He directs. ' * 30}"}
+    page = report(payload)
+    press(page, 0, 2)
+    panel = page.locator(".panel")
+    assert panel.locator(".panel-type").inner_text() == "film <i>maker</i>"
+    assert panel.locator(".panel-text").inner_text().startswith(board_payload.HOSTILE)

@@ -216,3 +216,40 @@ def test_operators_go_by_the_weights_and_read_the_descriptions_of_a_file(tmp_pat
     assert neighbours(graph)(hub) == [a, b]
     assert texts(graph, "nodes", [hub, b]) == ["Hub: port", "B: ship"]
     assert texts(graph, "relations", [1, 2]) == ["near Hub A first", "near Hub B second"]
+
+
+@pytest.fixture()
+def said_graph(tmp_path):
+    as_node_link(tmp_path / "g.json")
+    return build(TripleFile(tmp_path / "g.json"), tmp_path / "g", "g")
+
+
+def test_a_graph_in_a_database_has_the_same_columns(tmp_path, said_graph):
+    from core.graph.building.export import build_database
+
+    found = build_database(TripleFile(tmp_path / "g.json"), tmp_path / "db", "g")
+    assert found.digest == said_graph.digest and columns_of(found) == SHOULD
+
+
+def test_columns_are_part_of_what_a_case_saves(said_graph):
+    from core.graph.storage.excerpt import ExcerptGraph, cut
+
+    found = ExcerptGraph.thaw(json.loads(json.dumps(cut(said_graph, [0, 1], [0]))))
+    assert found.names(range(2)) == ["Anna", "The Gull"] and found.columns.nodes.texts("type") == ["person", "ship"]
+    assert found.columns.edges.numbers("weight").tolist() == [2.5] and not found.columns.of_texts
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "types"),
+    [
+        ("edge", TRIPLES[0], {"Anna": "person", "The Gull": "ship", "Turku": "city"}),
+        ("rename", ("Anna", "Ann"), {"Ann": "person", "The Gull": "ship", "Turku": "city"}),
+        ("merge", ("Turku", "The Gull"), {"Anna": "person", "The Gull": "ship"}),
+    ],
+)
+def test_edited_graphs_have_the_columns_of_what_is_left(said_graph, kind, names, types):
+    from core.graph.edits import Edit, edited
+
+    found = edited(said_graph, [Edit(kind, names)])
+    said = dict(zip(found.names(range(found.n_nodes)), found.columns.nodes.texts("type")))
+    assert said == types and len(found.columns.edges) == found.n_edges

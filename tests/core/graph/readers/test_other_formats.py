@@ -212,3 +212,20 @@ def test_a_dry_run_says_what_is_taken_how_and_builds_nothing(tmp_path, capsys):
     assert "Anna -> sails -> The Gull" in said and "not read: year." in said and "weight from “weight”" in said
     assert [file.name for file in tmp_path.iterdir()] == ["g.csv"]
     assert main(["build", str(tmp_path / "g.csv")]) == 2 and "--out" in capsys.readouterr().err
+
+
+def test_hipporags_file_of_openie_with_all_its_keys(tmp_path):
+    """As openie_results_ner_MODEL.json holds it; what a model wrote without three parts is counted."""
+    docs = [
+        {
+            "idx": f"chunk-{place}",
+            "passage": f"{head} … {tail}.",
+            "extracted_entities": [head, tail, "Åland"],
+            "extracted_triples": [[head, relation, tail], ["too", "short"], [head, "", tail], [head, 3, tail]][: 1 + 3 * place],
+        }
+        for place, (head, relation, tail) in enumerate(TWO)
+    ]
+    held = {"docs": docs, "avg_ent_chars": 7.5, "avg_ent_words": 1.5}
+    triples, sentences = read(tmp_path, json.dumps(held, indent=2), "openie_results_ner_gpt-4o-mini.json")
+    assert triples == TWO
+    assert sentences == ["3 triples left out (not of three parts, as models write them now and then)"]
