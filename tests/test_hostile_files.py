@@ -16,7 +16,10 @@ from core.cases.file import EXTENSION
 from core.errors import BadInput
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
 from core.graph.readers.triple_file import read_triples
+from core.io.plain import to_plain
 from core.questions.reading import FORMATS, read_questions, rows_with_graphs
+from core.retrievers.runs.formats import FORMATS as RUN_FORMATS
+from core.retrievers.runs.formats import TREC, read_run_file
 from pages.parts.compare.permalink import Link, parse_link
 
 several = lambda examples: settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -50,6 +53,18 @@ GRAPHS = {
     "g.graphson": b'{"id": {"@type": "g:Int32", "@value": 1}, "label": "a", "outE": {"r": [{"inV": 1}]}, '
     b'"properties": {"name": [{"value": "A"}]}}',
     "g.net": b'*vertices 2\n1 "A"\n2 "B"\n*arcs\n1 2 1\n',
+}
+RUNS = {
+    "t.trec": b"q1 Q0 d1 1 0.5 mine\nq1 Q0 d2 2 0.4 mine\n",
+    "r.jsonl": b'{"user_input": "who", "retrieved_contexts": ["a", {"text": "b", "metadata": {"id": 1}}], "response": "A"}\n{"x": 1}\n',
+    "r.json": b'[{"question": "who", "docs": ["a"], "doc_scores": [0.5], "answer": "A"}, {"id": 2, "ctxs": [["T", ["a"]]]}]',
+    "r.csv": b"question,contexts,answer\nwho,\"['a', 'b']\",A\n",
+    "p.json": b'{"answer": {"1": "A"}, "sp": {"1": [["T", 0]]}}',
+    "o.json": b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "t", "attributes": [{"key": "input.value", "value": '
+    b'{"stringValue": "who"}}, {"key": "retrieval.documents.0.document.content", "value": {"stringValue": "a"}}]}]}]}]}',
+    "s.json": b'[{"context": {"trace_id": "t"}, "attributes": {"retrieval": {"documents": [{"document": {"content": "a"}}]}}}]',
+    "l.json": b'{"id": "t", "timestamp": 1, "input": {"q": "who"}, "output": "A", '
+    b'"observations": [{"type": "RETRIEVER", "output": ["a"]}]}',
 }
 PIECES = st.sampled_from(
     [
@@ -117,6 +132,20 @@ def test_graphs(tmp_path, file, format):
         assert str(error)
     else:
         assert found and all(name.strip() for triple in found for name in triple)
+
+
+@several(400)
+@given(spoiled(RUNS), st.sampled_from(["auto", "auto", "auto", TREC, *RUN_FORMATS]))
+def test_runs(tmp_path, file, format):
+    path = tmp_path / file[0]
+    path.write_bytes(file[1])
+    try:
+        found = read_run_file(path, format)
+    except BadInput as error:
+        assert str(error)
+    else:
+        assert found.rows and all((row.id or row.question) and row.holds for row in found.rows)
+        assert json.dumps([to_plain(row) for row in found.rows], ensure_ascii=False).encode()
 
 
 VALUE = st.none() | st.booleans() | st.integers(-3, 10**20) | st.floats() | st.text(max_size=5) | st.just([]) | st.just({}) | st.just([[1]])

@@ -174,11 +174,13 @@ def read_run_file(path: str | Path, format: str = AUTO) -> ReadRun:
     path = Path(path)
     if format not in (AUTO, TREC, *FORMATS):
         raise BadInput(f"There is no format “{shorten(format, 40)}” of finished runs.{nearest(format, (TREC, *FORMATS))}")
+    if format == TREC:
+        return _whole(path.name, TREC, read_run(lines(path, most=MAX_BYTES), path.name))
     first = beginning(path, 1, MAX_BYTES)
     columns = bool({".parquet", ".arrow", ".feather"} & {suffix.lower() for suffix in path.suffixes[-1:]})
     if not columns and first not in ("{", "["):
         line = next((text for _, text in islice(lines(path, most=MAX_BYTES), LOOKED_AT) if text.strip()), "")
-        if format == TREC or (format == AUTO and is_run(line)):
+        if format == AUTO and is_run(line):
             return _whole(path.name, TREC, read_run(lines(path, most=MAX_BYTES), path.name))
         if format == AUTO and is_qrels(line):
             raise BadInput(f"{path.name} holds judgements of relevance rather than a run; give it as the qrels of a run.")

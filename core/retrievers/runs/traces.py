@@ -81,12 +81,17 @@ def _row(spans: list[_Span]) -> RunRow:
 
 
 def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
-    for resource in row.get("resourceSpans") or row.get("resource_spans") or ():
-        for scope in resource.get("scopeSpans") or resource.get("scope_spans") or ():
-            for span in scope.get("spans") or ():
-                yield _span(span)
+    for resource in _objects(row, "resourceSpans", "resource_spans"):
+        for scope in _objects(resource, "scopeSpans", "scope_spans"):
+            yield from map(_span, _objects(scope, "spans"))
     if "resourceSpans" not in row and "resource_spans" not in row:
         yield _span(row)
+
+
+def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
+    """The objects of the list under the first of some keys that holds one."""
+    found = next((row[key] for key in keys if isinstance(row.get(key), list)), [])
+    return [one for one in found if isinstance(one, Mapping)]
 
 
 def _span(row: Mapping[str, Any]) -> _Span:
