@@ -114,10 +114,10 @@ def test_keys_move_copy_remove_and_take_back(app):
         page.keyboard.press("Delete")
         wait_for(page, "Shortest paths", "Rank")
         expect(page.locator(".brick .fault")).to_have_text("“Shortest paths” reads a subgraph, and nothing before it extracts one.")
-        expect(page.get_by_role("button", name="Run")).to_be_disabled()
+        expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
         page.keyboard.press("Control+z")
         wait_for(page, "PageRank", "Shortest paths", "Rank")
-        expect(page.get_by_role("button", name="Run")).to_be_enabled()
+        expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled()
         page.keyboard.press("Control+y")
         wait_for(page, "Shortest paths", "Rank")
 
@@ -142,7 +142,7 @@ def test_it_is_run_and_changed_and_there_again_after_a_reload_and_another_page(a
     with opened(app, "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5)") as page:
         wait_for(page, "Neighbourhood", "Shortest paths", "Rank")
         settle(page)
-        page.get_by_role("button", name="Run").click()
+        page.get_by_role("button", name="Run", exact=True).click()
         expect(page.locator(".hk > .line .brick .outcome .counts")).to_have_count(4, timeout=120_000)  # the graph reader's beside
         settle(page)
         page.locator(".brick .open").nth(2).click()
