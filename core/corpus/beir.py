@@ -120,7 +120,7 @@ def _judged(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> Qu
 
 def _without(file: FilePath, what: str, ids: list[str]) -> str:
     several = f"{len(ids):,} judgements" if len(ids) > 1 else "1 judgement"
-    return f"{file.name}: {several} of a {what} that the folder does not have left out, such as “{shorten(ids[0], 40)}”."
+    return f"Left out of {file.name}: {several} of a {what} that the folder does not have, such as “{shorten(ids[0], 40)}”."
 
 
 def _scores(file: FilePath) -> Iterator[tuple[str, str, float]]:

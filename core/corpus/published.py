@@ -142,7 +142,7 @@ class _Pages:
 
     def left_out(self, name: str) -> tuple[str, ...]:
         """A sentence on the pages that were left out."""
-        return (f"{name}: {self._empty:,} page{'s' * (self._empty != 1)} without a text left out.",) if self._empty else ()
+        return (f"Left out of {name}: {self._empty:,} page{'s' * (self._empty != 1)} without a text.",) if self._empty else ()
 
 
 def passage_rows(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:

@@ -54,7 +54,7 @@ class Collected:
     def left_out(self) -> tuple[str, ...]:
         """A sentence for each kind of question that was left out."""
         what = "1 question that is" if self.unanswerable == 1 else f"{self.unanswerable:,} questions that are"
-        return (f"{self.file}: {what} marked as unanswerable left out.",) if self.unanswerable else ()
+        return (f"Left out of {self.file}: {what} marked as unanswerable.",) if self.unanswerable else ()
 
     def note(self, names: Iterable[str]) -> None:
         """Some keys or columns hold something; no more than `MOST_NAMES` of them are noted."""

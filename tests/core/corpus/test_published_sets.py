@@ -325,7 +325,7 @@ CASES = {
     "2wikimultihopqa, JSON in columns": Case(
         [{**WIKI2[0], **{key: json.dumps(WIKI2[0][key]) for key in ("context", "supporting_facts", "evidences")}}], WIKI2_TEXTS, WIKI2_ASKED
     ),
-    "musique": Case(MUSIQUE, MUSIQUE_TEXTS, MUSIQUE_ASKED, ("1 question that is marked as unanswerable left out",)),
+    "musique": Case(MUSIQUE, MUSIQUE_TEXTS, MUSIQUE_ASKED, ("1 question that is marked as unanswerable.",)),
     "hipporag": Case(
         [{"question": "Where?", "answer": ["Oslo"], "paragraphs": [{"title": "Ann", "text": "Ann is of Oslo.", "is_supporting": True}]}],
         {"Ann": "Ann is of Oslo."},
@@ -375,7 +375,7 @@ CASES = {
             Question("when did up come out?", "7bb29eb4", answers=("2009",), aliases=(("2009", "in 2009", "may 2009"),)),
             Question("who is the king of france?", "8cc3", answers=("invalid question",)),
         ],
-        ("1 page without a text left out",),
+        ("1 page without a text.",),
         ("jsonl", "jsonl.bz2", "parquet"),
     ),
 }
@@ -575,8 +575,8 @@ def test_a_folder_of_beir(tmp_path, form):
     assert {one.id: one.text for one in found.corpus} == {"MED-1": "A is.", "MED-2": "Of B"}
     assert [(one.id, one.gold) for one in found.corpus.questions("nf-test")] == [("PLAIN-1", ("MED-1",)), ("PLAIN-2", ("MED-2",))]
     said = " ".join(found.notes)
-    assert "1 judgement of a query that the folder does not have left out, such as “PLAIN-9”" in said
-    assert "1 judgement of a document that the folder does not have left out, such as “MED-9”" in said
+    assert "1 judgement of a query that the folder does not have, such as “PLAIN-9”" in said
+    assert "1 judgement of a document that the folder does not have, such as “MED-9”" in said
 
 
 def test_rows_that_begin_with_a_list_under_data_are_rows(tmp_path):

@@ -277,7 +277,7 @@ def test_a_zip_of_beir_brings_its_judgements_and_says_what_was_left_out(small):
     at = bring(("nf.zip", zipped(**files, **{"nf/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq9\td1\t1\n"})))
     at.selectbox(key="texts_into").set_value("").run()
     read(at)
-    assert "1 judgement of a query that the folder does not have left out, such as “q9”" in texts(at)
+    assert "1 judgement of a query that the folder does not have, such as “q9”" in texts(at)
     assert open_corpus("nf").questions("nf-test")[0].gold == ("d1",)
 
 
