@@ -14,6 +14,7 @@ from core.evaluation.runs.servers import servers
 from core.evaluation.runs.starting import evaluate
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.window import Window
+from core.models.llm_chooser import LLMChooser
 from core.types import Question
 from tests.core.models.chat_server import serving, stream
 
@@ -194,3 +195,17 @@ def test_models_of_one_address_are_one_server(bench):
     assert len(servers(plan, bench.models)) == 1
     second.window = Window()
     assert len(servers(plan, bench.models)) == 2
+
+
+def test_lanes_of_one_comparison_wait_for_the_server_side_by_side(bench):
+    """Three lanes that answer, and two in which the model chooses first: all five are at the server at a time."""
+    with server(1.0) as (address, seen):
+        asking(bench, address)
+        plain = bench.models.chooser
+        bench.models.chooser = lambda name: LLMChooser(bench.models._chat) if name == "answer" else plain(name)
+        chosen = [bench.instance(f"c{keep}", LINE.replace("keep=", "model='answer', keep=").format(keep=keep)) for keep in (1, 2)]
+        ranked = [bench.instance(f"r{keep}", LINE.format(keep=keep)) for keep in (1, 2, 3)]
+        drawn = bench.plan().drawn[0]
+        job = bench.engine.compare(drawn.open(bench.engine).ask(drawn.question, model=True), [*chosen, *ranked])
+        assert job.wait(60) and [lane.status for lane in job.result.lanes] == ["done"] * 5
+    assert seen.most > 3
