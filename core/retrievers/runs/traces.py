@@ -90,7 +90,7 @@ def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
 
 def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
     """The objects of the list under the first of some keys that holds one."""
-    found = next((row[key] for key in keys if isinstance(row.get(key), list)), [])
+    found: list[Any] = next((row[key] for key in keys if isinstance(row.get(key), list)), [])
     return [one for one in found if isinstance(one, Mapping)]
 
 
