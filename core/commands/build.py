@@ -1,19 +1,24 @@
-"""`build`: a graph from a file of triples."""
+"""`build`: a graph from a file of triples, or from a database."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.commands.terminal import OK, bar, file_of
+from core.databases.address import address_of, is_address
+from core.databases.copying import copied
+from core.databases.limits import TRIPLES as MOST_TRIPLES
+from core.databases.limits import Limits
 from core.datasets.graph_files import graph_files
 from core.errors import BadInput
 from core.graph.building import build as arrays
 from core.graph.building.export import build_database
 from core.graph.readers.formats import AUTO, format_list
-from core.graph.readers.rdf import LARGE, LITERALS, TRIPLES
+from core.graph.readers.rdf import LARGE, LITERALS, TRIPLES, check_language
 from core.graph.readers.triple_file import TripleFile, columns_of, size_of
 
 if TYPE_CHECKING:
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
 
 
 DRY = 10  # triples that a dry run prints
+DRY_COPY = 1_000  # triples that it copies of a database
 EPILOG = """A file of up to 128 MB of text is read at once, some 10 MB a second: after a kill the same command starts over. A larger one, or
 one with --memory, is built in steps: after a kill the same command continues where it stopped."""
 
@@ -32,8 +38,9 @@ def add(commands) -> None:
         "triples",
         metavar="FILE",
         nargs="+",
-        help="a file of triples, in one of the formats below; plain, .gz, .bz2 or .zst; or hf:NAME, whose rows bring graphs. Of several, "
-        "or of a zip of them, those with ids and labels but no edges are tables of nodes",
+        help="a file of triples, in one of the formats below; plain, .gz, .bz2 or .zst; hf:NAME, whose rows bring graphs; or the address "
+        "of a database, such as sparql+https://example.org/sparql or bolt://localhost:7687. Of several files, or of a zip of them, those "
+        "with ids and labels but no edges are tables of nodes",
     )
     build.add_argument(
         "--nodes", metavar="FILE", action="append", default=[], help="a table of nodes: their ids in the edges, labels, types, descriptions"
@@ -68,24 +75,56 @@ def add(commands) -> None:
         default=TRIPLES,
         help="of RDF: literals that are no labels are entities of triples (default), said in the descriptions of their things, or left out",
     )
+    databases = build.add_argument_group("of a database")
+    databases.add_argument("--limit", metavar="TRIPLES", type=int, default=MOST_TRIPLES, help="copy at most so many (default: %(default)s)")
+    databases.add_argument(
+        "--query",
+        metavar="TEXT",
+        default="",
+        help="what to copy: SELECT of three variables or CONSTRUCT in SPARQL, RETURN of relationships in Cypher",
+    )
+    databases.add_argument(
+        "--key",
+        metavar="HOPSCOPE_KEY_...",
+        default="",
+        help="the environment variable with its address, a space, and name:password or a token",
+    )
     build.set_defaults(run=run)
 
 
 def run(options) -> int:
     """Build the graph and say how large it is; the exit code."""
-    with tempfile.TemporaryDirectory() as unpacked:
-        source = _source(options, Path(unpacked))
+    if not (options.dry_run or options.out):
+        raise BadInput("Name the folder of the graph with --out, or look at the triples with --dry-run.")
+    with tempfile.TemporaryDirectory() as folder:
+        source = (_of_database if is_address(options.triples[0]) else _of_files)(options, Path(folder))
         return _look(source) if options.dry_run else _build(source, options)
 
 
-def _source(options, unpacked: Path) -> TripleFile:
+def _of_database(options, folder: Path) -> TripleFile:
+    """What the database at an address holds, copied. Raises BadInput, also for options of files."""
+    if len(options.triples) > 1 or options.nodes or options.columns or options.integers or options.labels or options.format != AUTO:
+        raise BadInput("A graph is copied from one database, without files, --format, --columns, --integers and --labels beside it.")
+    address = address_of(options.triples[0])
+    check_language(options.language)
+    with bar(f"Copying from {address.title}") as advanced:
+        limits = Limits(min(options.limit, DRY_COPY) if options.dry_run else options.limit, progress=advanced)
+        file = copied(address, folder, limits, address.key(options.key), options.query, options.language, options.literals)
+    return replace(file, drop=_dropped(options), skips=options.skip_bad)
+
+
+def _dropped(options) -> tuple[str, ...]:
+    return tuple(pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip())
+
+
+def _of_files(options, unpacked: Path) -> TripleFile:
     return graph_files(
         [Path(file_of(file)) for file in options.triples],
         unpacked,
         nodes=[Path(file) for file in options.nodes],
         format=options.format,
         columns=columns_of(options.columns) if options.columns else None,
-        drop=tuple(pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip()),
+        drop=_dropped(options),
         skips=options.skip_bad,
         numbered=options.integers,
         memory=size_of(options.memory) if options.memory else None,
@@ -107,8 +146,6 @@ def _look(source: TripleFile) -> int:
 
 
 def _build(source: TripleFile, options) -> int:
-    if not options.out:
-        raise BadInput("Name the folder of the graph with --out, or look at the file with --dry-run.")
     with bar("Reading triples") as advanced:
         name = options.name or Path(options.out).resolve().name
         build: Callable[..., KnowledgeGraph] = build_database if options.store == "cypher" else arrays.build

@@ -23,7 +23,7 @@ def model(folder: Path, options: str) -> Any:
     """The client of a model whose weights lie there."""
     values = {"kind": "chat", "backend": "vllm", "weights": str(folder), "context": 4096, "options": options, "at_once": max(AT_ONCE)}
     made = row("speed", values, "models.toml")
-    return made.settings.make(made, {"speed": made}, None)
+    return made.settings.make(made, {"speed": made}, lambda name: None)
 
 
 def speed(chat: Any, at_once: int) -> tuple[float, float]:

@@ -16,6 +16,7 @@ class Tally:
     dropped: dict[str, int] = field(default_factory=dict)  # pattern -> triples
     notes: list[str] = field(default_factory=list)  # sentences on what was taken how, and what was not read
     warnings: list[str] = field(default_factory=list)  # sentences on what may well not be what was meant
+    copied: tuple[str, ...] = ()  # sentences on the copying of a file that lay elsewhere; no part of the state of a reading
 
     def skip(self, why: str, line: int) -> bool:
         """Whether a bad line may be left out; if so it is counted."""
@@ -52,7 +53,7 @@ class Tally:
 
     def sentences(self) -> list[str]:
         """The counts as sentences."""
-        found = [*self.notes, *self.warnings]
+        found = [*self.copied, *self.notes, *self.warnings]
         for why, (count, lines) in self.bad.items():
             several, numbers = "s" * (count != 1), ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines))
             found.append(f"{count:,} line{several} left out, {why}: line{several} {numbers}")

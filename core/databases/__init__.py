@@ -1,0 +1,1 @@
+"""Graphs in databases of others, copied in with limits: SPARQL endpoints, and what speaks Bolt and Cypher."""

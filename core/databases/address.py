@@ -1,0 +1,79 @@
+"""Addresses of databases, and the keys for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from core.errors import BadInput, nearest, shorten
+from core.models.hosts import check_host
+from core.models.keys import key_for, saved_key
+from core.sharing import shared
+
+SPARQL, BOLT = "sparql", "bolt"
+WEB = ("http", "https")
+CYPHER = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+EXAMPLES = "sparql+https://example.org/sparql, or bolt://localhost:7687"
+HOW = 'export HOPSCOPE_KEY_MINE="{url} name:password", and name that variable'
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a database answers. `kind` is `SPARQL` or `BOLT`; `url` is what its driver connects to, `title` what sentences call it, and
+    `database` the one that is asked where a server of Bolt holds several."""
+
+    kind: str
+    url: str
+    title: str
+    database: str = ""
+
+    def key(self, variable: str = "") -> str:
+        """The key for it: that of an environment variable HOPSCOPE_KEY_..., else the one in the file of keys; empty where there is none.
+
+        It is `name:password`, or a token. Raises ModelUnavailable where the variable holds no key for this address.
+        """
+        return key_for(variable, self.url, self.title) if variable else saved_key(self.url)
+
+    @property
+    def wants_key(self) -> str:
+        """What to do where it asks for a name and password."""
+        return HOW.format(url=self.url.partition("?")[0])
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is the address of a database and no file."""
+    return "://" in text
+
+
+def address_of(text: str) -> Address:
+    """The address that a text is; http:// and https:// are SPARQL endpoints. Raises BadInput where it is none or holds a password, and
+    BadParameter where Hopscope is shared and its host is not allowed (`core.models.hosts`).
+
+    >>> from core.databases.address import address_of
+    >>> address_of("sparql+https://example.org/sparql")
+    Address(kind='sparql', url='https://example.org/sparql', title='example.org/sparql', database='')
+    >>> address_of("bolt://localhost:7687/films").database
+    'films'
+    """
+    text = text.strip()
+    try:
+        parts = urlsplit(text.removeprefix("sparql+"))
+        host, secret, _ = parts.hostname or "", parts.username is not None or parts.password is not None, parts.port
+    except ValueError:
+        raise BadInput(f"“{shorten(text.rpartition('@')[2])}” is no address of a database, such as {EXAMPLES}.") from None
+    if secret:
+        raise BadInput("An address holds no name and no password: others may see it. Put them into a variable, as the docs on graphs say.")
+    kind = SPARQL if parts.scheme in WEB else BOLT if parts.scheme in CYPHER and not text.startswith("sparql+") else ""
+    if not kind:
+        schemes = ("sparql+https", "sparql+http", *CYPHER)
+        near = nearest(text.partition("://")[0], schemes)
+        raise BadInput(f"A database is named as {EXAMPLES}; not “{shorten(text)}”.{near}")
+    if not host:
+        raise BadInput(f"This address names no host; it should be like {EXAMPLES}.")
+    url = text.removeprefix("sparql+").rstrip("/").partition("#")[0]
+    check_host(url if kind == SPARQL else f"http://{parts.netloc}/")
+    if kind == BOLT and shared() and parts.scheme.startswith("neo4j"):
+        raise BadInput("A neo4j:// server says itself which computers answer; where Hopscope is shared, use bolt:// or bolt+s://.")
+    if kind == SPARQL:
+        return Address(kind, url, parts.netloc + parts.path.rstrip("/"))
+    return Address(kind, f"{parts.scheme}://{parts.netloc}", parts.netloc, parts.path.strip("/"))

@@ -1,0 +1,265 @@
+"""Nodes and relationships of a database that speaks Bolt and Cypher (Neo4j, Memgraph, ArcadeDB ...), copied into a file of GraphML."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Empty, Full, Queue
+from typing import Any, TextIO
+from xml.sax.saxutils import escape, quoteattr
+
+from core.databases.address import Address
+from core.databases.limits import CONNECT, WAIT, Limits
+from core.errors import BadInput, shorten
+from core.graph.readers.graphml import EDGE_LABELS, NODE_LABELS, READ_OF_EDGES, READ_OF_NODES
+
+ABSENT = "The driver of databases that speak Bolt is not installed here; get it with: pip install neo4j"
+OTHER_NAMES = ("id", "uuid", "fullname", "code")  # properties that call a node which has none of the usual ones
+OF_NODES = tuple(sorted({*NODE_LABELS, *OTHER_NAMES, *READ_OF_NODES}))
+OF_EDGES = tuple(sorted({*EDGE_LABELS, *READ_OF_EDGES} - {"type"}))
+NODES_AT_ONCE = 1_000
+RECORDS = 500  # that the driver takes at a time
+LONGEST = 20_000  # characters of a property
+NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+ID, OLD_ID = "elementId", "id"  # functions of Cypher; the second of older servers
+TAKEN = "[k IN keys({0}) WHERE toLower(k) IN ${1} | [k, {0}[k]]]"
+ALL = "MATCH (a)-[r]->(b) RETURN {id}(a), type(r), {id}(b), {taken} LIMIT $most"
+NODES = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n), labels(n), keys(n), {taken}"
+
+
+def missing() -> str:
+    """Why no such database can be asked here, as a sentence; empty where one can."""
+    return "" if importlib.util.find_spec("neo4j") else ABSENT
+
+
+class Database:
+    """A database that is only read: in one transaction that is rolled back. Methods raise BadInput with a sentence that names it."""
+
+    def __init__(self, address: Address, key: str, limits: Limits):
+        if missing():
+            raise BadInput(ABSENT)
+        self.address, self.limits, self._key = address, limits, key
+        logging.getLogger("neo4j").setLevel(logging.CRITICAL)  # it warns of properties that no node has
+
+    def records(self, query: str, **given: Any) -> Iterator[list[Any]]:
+        """The records of a query. Another thread reads them, so that a database which is silent can be left."""
+        batches: Queue[list[list[Any]] | Exception | None] = Queue(4)
+        left = threading.Event()
+        threading.Thread(target=self._read, args=(query, given, batches, left), daemon=True).start()
+        waited = 0.0
+        try:
+            while True:
+                self.limits.took(0, self.address.title)
+                try:
+                    batch = batches.get(timeout=0.2)
+                except Empty:
+                    waited += 0.2
+                    if waited > WAIT:
+                        raise BadInput(f"{self.address.title} did not answer within {WAIT:g} s.") from None
+                    continue
+                waited = 0.0
+                if batch is None:
+                    return
+                if isinstance(batch, Exception):
+                    raise BadInput(self._fault(batch)) from None
+                self.limits.took(sum(map(_size, batch)), self.address.title)
+                yield from batch
+        finally:
+            left.set()
+
+    def _read(self, query: str, given: Mapping[str, Any], batches: Queue, left: threading.Event) -> None:
+        """Puts the records into the queue, in batches; at the end None, or what went wrong."""
+
+        def put(what: Any) -> None:
+            while not left.is_set():
+                with suppress(Full):
+                    return batches.put(what, timeout=0.2)
+
+        try:
+            with self._transaction() as transaction:
+                batch: list[list[Any]] = []
+                for record in transaction.run(query, **given):
+                    batch.append(list(record.values()))
+                    if len(batch) >= RECORDS:
+                        put(batch)
+                        batch = []
+                    if left.is_set():
+                        return
+                put(batch)
+            put(None)
+        except Exception as error:  # whatever the driver raises is said by who waits
+            put(error)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Any]:
+        import neo4j
+
+        name, parted, word = self._key.partition(":")
+        auth = (name, word) if parted else neo4j.bearer_auth(self._key) if self._key else None
+        with (
+            neo4j.GraphDatabase.driver(self.address.url, auth=auth, connection_timeout=CONNECT, user_agent="Hopscope") as driver,
+            driver.session(database=self.address.database or None, default_access_mode=neo4j.READ_ACCESS, fetch_size=RECORDS) as session,
+        ):
+            transaction = session.begin_transaction(timeout=self.limits.seconds)
+            try:
+                yield transaction
+            finally:
+                with suppress(Exception):  # one that broke has nothing to roll back
+                    transaction.rollback()
+
+    def _fault(self, error: Exception) -> str:
+        """What the driver raised, as a sentence without anything that was sent."""
+        from neo4j import exceptions
+
+        who = self.address.title
+        if isinstance(error, exceptions.AuthError | exceptions.AuthConfigurationError) or "Unauthorized" in str(getattr(error, "code", "")):
+            return f"{who} wants a name and password, or refuses those given: {self.address.wants_key}."
+        if isinstance(error, exceptions.Neo4jError):
+            return f"{who} refuses the query: {shorten(error.message or error.code or 'without a reason', 300)}"
+        if isinstance(error, exceptions.DriverError | OSError):
+            return f"{who} cannot be reached, or broke off. Is the address right, and does it run?"
+        return f"{who} answers with what cannot be read: {type(error).__name__}."
+
+
+def copy(address: Address, key: str, limits: Limits, file: Path, query: str = "") -> list[str]:
+    """Writes the relationships of a database, or those that a query returns, and their nodes, as GraphML; sentences on what was left out.
+
+    Of nodes and relationships only the properties that the reader of GraphML takes are asked for. A node without a label, name or title is
+    called by its property id, uuid, fullName or code. A query returns relationships or paths. Raises BadInput where the database cannot be
+    reached, refuses, breaks off, sends too much or gives nothing, and what the limits' `check` raises.
+    """
+    database = Database(address, key, limits)
+    id = _id_function(database)
+    whole = None if query else _number(database, "MATCH ()-[r]->() RETURN count(r)")
+    nodes: dict[Any, None] = {}
+    written = 0
+    with file.open("w", encoding="utf-8") as out:
+        out.write('<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">\n')
+        for edge in _edges(database, id, query):
+            if written >= limits.triples:
+                break
+            _write_edge(out, *edge)
+            written += 1
+            nodes.update(((edge[0], None), (edge[2], None)))
+            if not written % RECORDS:
+                limits.progress(f"{written:,} relationships", 0.7 * min(1.0, written / min(limits.triples, whole or limits.triples)))
+        notes = _write_nodes(out, database, id, list(nodes))
+        out.write("</graph></graphml>\n")
+    if not written:
+        hint = " for this query. It has to return relationships or paths, as in MATCH (a)-[r]->(b) RETURN r" if query else ""
+        raise BadInput(f"{address.title} gives no relationships{hint}.")
+    of = f" of {whole:,}" if whole is not None and whole > written else ""
+    cut = ", the most that were to be copied" if written >= limits.triples and (query or of) else ""
+    several = "s" * (written != 1 or bool(of))
+    return [f"{written:,}{of} relationship{several} and {len(nodes):,} nodes copied from {address.title}{cut}.", *notes]
+
+
+def _id_function(database: Database) -> str:
+    """The function that gives the ids of nodes there."""
+    try:
+        next(database.records(f"MATCH (n) RETURN {ID}(n) LIMIT 1"), None)
+    except BadInput as error:
+        if "refuses the query" not in str(error):
+            raise
+        return OLD_ID
+    return ID
+
+
+def _number(database: Database, query: str) -> int | None:
+    with suppress(BadInput, ValueError, TypeError):
+        [[number]] = database.records(query)
+        return int(number)
+    return None
+
+
+def _edges(database: Database, id: str, query: str) -> Iterator[tuple[Any, str, Any, list[Any]]]:
+    """Source, type, target and properties of each relationship; one that a query returns twice comes once."""
+    if not query:
+        all_of_them = ALL.format(id=id, taken=TAKEN.format("r", "wanted"))
+        for record in database.records(all_of_them, wanted=list(OF_EDGES), most=database.limits.triples + 1):
+            yield record[0], record[1], record[2], record[3]
+        return
+    seen = set[str]()
+    for record in database.records(query):
+        for one in _relationships(record):
+            if one.element_id in seen or None in one.nodes:
+                continue
+            seen.add(one.element_id)
+            ends = [node.element_id if id == ID else node.id for node in one.nodes]
+            yield ends[0], one.type, ends[1], [[key, value] for key, value in one.items() if key.lower() in OF_EDGES]
+
+
+def _relationships(value: Any) -> Iterator[Any]:
+    """The relationships in what a record holds, those of paths and lists too."""
+    from neo4j.graph import Path as GraphPath
+    from neo4j.graph import Relationship
+
+    if isinstance(value, Relationship):
+        yield value
+    elif isinstance(value, GraphPath):
+        yield from value.relationships
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _relationships(one)
+
+
+def _write_edge(out: TextIO, source: Any, kind: str, target: Any, taken: list[Any]) -> None:
+    ends = f"source={quoteattr(_text(source))} target={quoteattr(_text(target))}"
+    out.write(f"<edge {ends}>{_data('type', kind)}{_properties(taken)}</edge>\n")
+
+
+def _write_nodes(out: TextIO, database: Database, id: str, ids: list[Any]) -> list[str]:
+    """Writes the nodes of these ids; sentences on how they are called, and which properties were not asked for."""
+    query, others, called, wanted = NODES.format(id=id, taken=TAKEN.format("n", "wanted")), Counter[str](), Counter[str](), list(OF_NODES)
+    for at in range(0, len(ids), NODES_AT_ONCE):
+        some, found = ids[at : at + NODES_AT_ONCE], set[Any]()
+        database.limits.progress("Nodes", 0.7 + 0.3 * at / len(ids))
+        for one, labels, keys, taken in database.records(query, ids=some, wanted=wanted):
+            if one in found:
+                continue
+            found.add(one)
+            lower = {str(key).lower(): value for key, value in taken if value is not None}
+            others.update(key for key in keys if key.lower() not in OF_NODES)
+            name = next((key for key in OTHER_NAMES if key in lower), "") if not any(key in lower for key in NODE_LABELS) else ""
+            named = _data("name", lower[name]) if name else ""
+            called.update([name] if name else [])
+            kinds = _data("labels", "".join(f":{label}" for label in labels)) if labels else ""
+            rest = [[key, value] for key, value in taken if str(key).lower() not in OTHER_NAMES]
+            out.write(f"<node id={quoteattr(_text(one))}>{kinds}{named}{_properties(rest)}</node>\n")
+        for one in some:
+            if one not in found:  # it was deleted meanwhile
+                out.write(f"<node id={quoteattr(_text(one))}/>\n")
+    notes = [f"{number:,} without a label, name or title: called by the property {key}." for key, number in called.most_common()]
+    if others:
+        shown = ", ".join(key for key, _ in others.most_common(8))
+        notes.append(f"Properties of nodes that were not copied: {shown}{' …' * (len(others) > 8)}.")
+    return notes
+
+
+def _properties(taken: list[Any]) -> str:
+    return "".join(_data(str(key).lower(), value) for key, value in taken if isinstance(value, str | int | float | list) and value != "")
+
+
+def _data(key: str, value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else value
+    return f"<data key={quoteattr(_text(key))}>{escape(_text(text))}</data>"
+
+
+def _text(value: Any) -> str:
+    """A value as XML can hold it, cut where it is long."""
+    return NO_XML.sub("", str(value))[:LONGEST]
+
+
+def _size(value: Any) -> int:
+    """About how many bytes a value took on the way."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, list | tuple):
+        return 8 + sum(map(_size, value))
+    return 16

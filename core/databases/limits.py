@@ -1,0 +1,42 @@
+"""How much is copied of a database at most, and what watches the copying."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from core.errors import BadInput
+from core.io.files import size_text
+
+TRIPLES = 1_000_000
+BYTES = 1 << 30  # of replies
+SECONDS = 1800.0  # of all requests together
+CONNECT, WAIT = 10.0, 60.0  # seconds until a connection stands, and until the next piece of a reply
+
+
+@dataclass
+class Limits:
+    """At most so many triples, bytes of replies and seconds of one copy. `progress` hears what is done and the share of it, `check` raises
+    where a person has stopped it."""
+
+    triples: int = TRIPLES
+    size: int = BYTES
+    seconds: float = SECONDS
+    progress: Callable[[str, float], None] = lambda text, share: None
+    check: Callable[[], None] = lambda: None
+    _began: float = field(default_factory=time.monotonic)
+    _read: int = 0
+
+    def __post_init__(self) -> None:
+        if self.triples < 1:
+            raise BadInput("At least one triple has to be copied.")
+
+    def took(self, size: int, who: str) -> None:
+        """Counts bytes that `who` sent. Raises BadInput where they are too many or took too long, and what `check` raises."""
+        self.check()
+        self._read += size
+        if self._read > self.size:
+            raise BadInput(f"{who} sent more than {size_text(self.size)}; copy fewer triples, or ask for less with a query.")
+        if time.monotonic() - self._began > self.seconds:
+            raise BadInput(f"{who} took more than {self.seconds / 60:.0f} minutes; copy fewer triples, or ask for less with a query.")

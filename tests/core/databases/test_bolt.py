@@ -1,0 +1,74 @@
+"""Graphs copied over Bolt: what is said where no database answers. A real one is asked in tests/peers/test_bolt.py."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+import pytest
+
+from core.databases import bolt
+from core.databases.address import address_of
+from core.databases.bolt import copy
+from core.databases.limits import Limits
+from core.errors import BadInput, Cancelled
+
+
+@pytest.fixture
+def silent():
+    """The address of a port that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield address_of(f"bolt://127.0.0.1:{server.getsockname()[1]}")
+
+
+def test_one_that_is_silent(silent, tmp_path, monkeypatch):
+    pytest.importorskip("neo4j", reason="the driver of Bolt is not installed")
+    monkeypatch.setattr(bolt, "WAIT", 0.4)
+    with pytest.raises(BadInput, match=r"did not answer within 0\.4 s"):
+        copy(silent, "", Limits(), tmp_path / "g")
+
+
+def test_cancel_while_it_is_silent(silent, tmp_path):
+    pytest.importorskip("neo4j", reason="the driver of Bolt is not installed")
+    stopped = threading.Event()
+
+    def check():
+        if stopped.is_set():
+            raise Cancelled
+
+    threading.Timer(0.3, stopped.set).start()
+    with pytest.raises(Cancelled):
+        copy(silent, "", Limits(check=check), tmp_path / "g")
+
+
+def test_one_that_is_not_there_and_one_that_speaks_something_else(tmp_path):
+    pytest.importorskip("neo4j", reason="the driver of Bolt is not installed")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = address_of(f"bolt://127.0.0.1:{server.getsockname()[1]}")
+
+        def rude():
+            for _ in range(3):
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection:
+                    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n<script>")
+
+        threading.Thread(target=rude, daemon=True).start()
+        with pytest.raises(BadInput, match="cannot be reached, or broke off|cannot be read"):
+            copy(address, "ann:secret-word", Limits(), tmp_path / "g")
+    with pytest.raises(BadInput, match="cannot be reached, or broke off") as lost:
+        copy(address, "ann:secret-word", Limits(), tmp_path / "g")
+    assert "secret-word" not in str(lost.value)
+
+
+def test_without_the_driver(tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(BadInput, match="pip install neo4j"):
+        copy(address_of("bolt://localhost:7687"), "", Limits(), tmp_path / "g")
+
+
+def test_texts_that_xml_cannot_hold():
+    assert bolt._data("name", "a\x00<b>&\ud800") == '<data key="name">a&lt;b&gt;&amp;</data>'
+    assert len(bolt._data("name", "x" * 100_000)) < 21_000
