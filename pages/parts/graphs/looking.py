@@ -15,8 +15,11 @@ from pages.parts.shared.session_state import Session
 BAR_AFTER = 0.3  # seconds in which most files are looked at, without a bar
 
 
-def looked_at(name: str, key: tuple, work: Callable[[Job], Any]) -> Job:
-    """The job, once it has ended, that looks at an upload; the same one until `key` changes, kept in the page's state as `name`."""
+def looked_at(
+    name: str, key: tuple, work: Callable[[Job], Any], said: str = "Reading the file", again: str = "choose the file again"
+) -> Job:
+    """The job, once it has ended, that looks at an upload or a database; the same one until `key` changes, kept in the page's state as
+    `name`."""
     known, job = Session.looked[name].value
     if known != key:
         if job is not None:
@@ -25,9 +28,9 @@ def looked_at(name: str, key: tuple, work: Callable[[Job], Any]) -> Job:
         job = engine().jobs.start(id, lambda: Job(id, work))
         Session.looked[name].value = (key, job)
     if not job.wait(BAR_AFTER):
-        follow(job, "Reading the file")
+        follow(job, said)
     if job.status == CANCELLED:
-        st.info("Cancelled; choose the file again to look at it.", icon=":material/stop_circle:")
+        st.info(f"Cancelled; {again} to look at it.", icon=":material/stop_circle:")
     return job
 
 

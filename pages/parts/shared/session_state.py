@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pages.parts.build.bench import Bench
     from pages.parts.build.trials import Trials
     from pages.parts.compare.permalink import Link
+    from pages.parts.graphs.from_database import Asked
 
 USUAL = GraphSource("metaqa")  # what is chosen to begin with
 T = TypeVar("T")
@@ -268,6 +269,7 @@ class Session:
     led_on: Key[str | tuple[str, dict[str, Any]] | None] = Key(None, "The page and query that a question set leads to, or why not; once.")
     upload_job: Key[str] = Key("", "The job that builds an uploaded graph.")
     looked: Keys[tuple[tuple | None, Job | None]] = Keys((None, None), "The job that looked at an uploaded file, with the file, by upload.")
+    database_asked: Key[Asked | None] = Key(None, "The database that is looked at before its graph is copied, without its key.")
     questions_error: Key[str] = Key("", "Why a file of questions was not taken, said once.")
     questions_fit: Made[str] = Made("What of a file's questions does not fit a graph, by both.")
     questions_added: Key[tuple[str, str]] = Key(("", ""), "The set that was added last, and its file.")

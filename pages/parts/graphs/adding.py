@@ -1,0 +1,143 @@
+"""What adding a graph has in common, whether it comes from files or a database: a look at it, a form, and the job that builds it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.datasets import add_graph as keep_graph
+from core.datasets import free_name
+from core.datasets.own import clean_name
+from core.errors import HopscopeError, shorten
+from core.graph.readers.triple_file import TripleFile
+from core.runtime.jobs import DONE, Job
+from core.sources import GraphSource
+from pages.parts.shared.session import engine
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import many, plain
+
+LOOKED_AT, PREVIEWED = 5_000, 8
+PARTLY = f"The first {LOOKED_AT:,} triples were looked at; all others are read when the graph is built."
+DESCRIBED = 200  # characters of a description in the preview
+WAYS = {"both": "Both ways", "out": "Along the triples", "in": "Against the triples"}
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The first triples of files, what is said of them by column, some nodes with what is said of them, and sentences on the reading."""
+
+    triples: list[tuple[str, str, str]] = field(default_factory=list)
+    said: dict[str, list[Any]] = field(default_factory=dict)
+    nodes: list[tuple[str, str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def looked_of(source: TripleFile, progress: Callable[[float], None] | None = None) -> Looked:
+    """The beginning of a source as it is read. Raises BadInput, naming the line."""
+    triples = list(islice(source.read(progress), LOOKED_AT))
+    said = source.attributes
+    nodes = [(name, one.get("type", ""), one.get("description", "")) for name, one in islice(said.nodes.items(), PREVIEWED)]
+    warnings = source.tally.warnings
+    notes = [sentence for sentence in source.tally.sentences() if sentence not in warnings]
+    notes += [PARTLY] if len(triples) == LOOKED_AT else []
+    return Looked(triples, said.first(min(PREVIEWED, len(triples))), nodes, notes, warnings)
+
+
+def form(looked: Looked, name: str, key: str) -> tuple[str, str] | None:
+    """Draw what was seen and the form below it, `name` in it; the name and the way of searches of the graph once its button is pressed."""
+    if looked.notes:
+        st.info("\n".join(f"- {plain(note)}" for note in looked.notes))
+    for warning in looked.warnings:
+        st.warning(plain(warning), icon=":material/warning:")
+    if not looked.triples:
+        return None
+    head = looked.triples[:PREVIEWED]
+    st.caption(f"The first {many(len(head), 'triple')}:")
+    said = {column.capitalize(): values for column, values in looked.said.items()}
+    st.dataframe({"Head": [r[0] for r in head], "Relation": [r[1] for r in head], "Tail": [r[2] for r in head], **said}, hide_index=True)
+    if looked.nodes:
+        st.caption(f"The first {many(len(looked.nodes), 'entity', 'entities')} with a type or a description:")
+        names, types, descriptions = zip(*looked.nodes)
+        st.dataframe({"Name": names, "Type": types, "Description": [shorten(text, DESCRIBED) for text in descriptions]}, hide_index=True)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input(
+            "Name",
+            value=clean_name(name),
+            key=f"upload_name_{key}",
+            max_chars=80,
+            width=260,
+            help="Letters, digits and dashes; anything else becomes a dash.",
+        )
+        way = st.selectbox(
+            "Searches run",
+            list(WAYS),
+            format_func=WAYS.__getitem__,
+            key="upload_way",
+            width=200,
+            help="The way edges are followed where a step leaves it to the graph.",
+        )
+        pressed = st.button("Build the graph", type="primary", key="upload_build", icon=":material/account_tree:")
+    if clean_name(name) and clean_name(name) != name:
+        st.caption(f"It will be called {plain(clean_name(name))}.")
+    return (name, way) if pressed else None
+
+
+def begin(name: str, way: str, folder: Path, source: Callable[[Job], TripleFile]) -> None:
+    """Start the job that builds a graph of the source, which lies in the temporary folder; an error is drawn."""
+    try:
+        name = free_name(name)
+    except HopscopeError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        st.error(plain(str(error)))
+        return
+
+    def work(job: Job) -> tuple[str, list[str]]:
+        try:
+            file = source(job)
+            keep_graph(file, name, way, job.tell, job.check)
+            engine().forget(name)
+            return name, file.tally.sentences()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    session.upload_job = engine().jobs.start(f"add-{name}", lambda: Job(f"add-{name}", work), again=True).key
+
+
+def watch(job: Job) -> None:
+    """The job's progress, and what to do when it has ended."""
+    if not job.ended:
+        _progress(job)
+    elif job.status == DONE:
+        name, notes = job.result
+        st.success(f"The graph {plain(name)} is ready.", icon=":material/check_circle:")
+        for note in notes:
+            st.caption(plain(note))
+        st.button("Open it", key="upload_open", on_click=_open, args=(name,))
+    elif job.error:
+        st.error(plain(job.error))
+        st.caption("Nothing was kept of it. Correct it and try again.")
+    else:
+        st.info("Cancelled; nothing was kept of it.", icon=":material/stop_circle:")
+
+
+@st.fragment(run_every=0.4)
+def _progress(job: Job) -> None:
+    """The job as far as it is, drawn again until it ends."""
+    if job.ended:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
+        st.button("Cancel", key="upload_cancel", icon=":material/stop_circle:", on_click=job.cancel)
+
+
+def _open(name: str) -> None:
+    session.choose(GraphSource(name))
+    del session.upload_job
+    st.query_params.clear()

@@ -1,0 +1,116 @@
+"""Adding a graph from a database: its address, a look at its first triples, and a copy that is built as a job."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from core.databases.address import BOLT, EXAMPLES, Address, address_of
+from core.databases.bolt import missing
+from core.databases.copying import copied
+from core.databases.limits import TRIPLES, Limits
+from core.errors import HopscopeError
+from core.io.temporary import temporary_folder
+from core.runtime.jobs import Job
+from core.sharing import shared
+from pages.parts.graphs.adding import Looked, begin, form, looked_of
+from pages.parts.graphs.looking import looked_at
+from pages.parts.shared.session_state import session
+from pages.parts.shared.text import many, plain
+
+LOOKED_AT = 1_000  # triples that a look copies
+LIMIT = 100_000  # triples that a copy has at most, unless the person says otherwise
+LONGEST_QUERY = 20_000  # characters
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person asked to look at, the how-manieth time: an address and a query. No key is in it."""
+
+    address: Address
+    query: str
+    number: int
+
+
+def from_database() -> None:
+    """Draw the form, and the first triples once it has been sent."""
+    st.write(
+        "The address of a SPARQL endpoint, or of Neo4j and what else speaks Bolt and Cypher. A copy is made of it, with limits; nothing is "
+        "changed there."
+    )
+    with st.form("database", border=False):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            address = st.text_input("Address", key="database_address", placeholder=EXAMPLES, max_chars=500, width=430)
+            secret = st.text_input(
+                "Name and password",
+                key="database_key",
+                type="password",
+                placeholder="none needed",
+                max_chars=1_000,
+                width=200,
+                help="As name:password, or a token. Used for this address as long as this page is open, and saved nowhere.",
+            )
+            variable = st.text_input(
+                "or a variable with them",
+                key="database_variable",
+                placeholder="HOPSCOPE_KEY_…",
+                max_chars=100,
+                width=200,
+                disabled=shared(),
+                help="An environment variable that holds the address, a space, and name:password or a token.",
+            )
+            limit = st.number_input("Triples at most", 1, TRIPLES, LIMIT, step=10_000, key="database_limit", width=170)
+        query = st.text_area(
+            "Only what a query gives (optional)",
+            key="database_query",
+            max_chars=LONGEST_QUERY,
+            height=100,
+            placeholder="CONSTRUCT { ?s ?p ?o } WHERE { … }   or   MATCH (a)-[r]->(b) RETURN r",
+            help="In SPARQL a SELECT of three variables, a CONSTRUCT or a DESCRIBE. In Cypher one that returns relationships or paths.",
+        )
+        pressed = st.form_submit_button("Look at it", icon=":material/visibility:")
+    try:
+        if pressed:
+            session.database_asked = _asked(address, query)
+        asked = session.database_asked
+        if asked is None:
+            return
+        key = secret or ("" if shared() else asked.address.key(variable.strip()))
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return
+    looked = _look(asked, key)
+    if looked.triples:
+        st.caption(f"A look at {LOOKED_AT:,} triples at most. The graph gets {many(int(limit), 'triple')} at most.")
+    chosen = form(looked, asked.address.database or asked.address.title.partition(":")[0], f"database_{asked.number}")
+    if chosen is not None:
+        folder = temporary_folder()
+        begin(*chosen, folder, lambda job: copied(asked.address, folder, _limits(job, int(limit)), key, asked.query))
+
+
+def _asked(address: str, query: str) -> Asked:
+    """What was sent, checked. Raises BadInput and BadParameter."""
+    found, before = address_of(address), session.database_asked
+    if found.kind == BOLT and missing():
+        st.info(missing(), icon=":material/info:")
+    return Asked(found, query.strip(), before.number + 1 if before else 1)
+
+
+def _limits(job: Job, triples: int) -> Limits:
+    return Limits(triples, progress=lambda text, share: job.advance(f"Copying: {text}", share), check=job.check)
+
+
+def _look(asked: Asked, key: str) -> Looked:
+    """The first triples of the database. Asked once, until the form is sent again."""
+
+    def work(job: Job) -> Looked:
+        with tempfile.TemporaryDirectory() as folder:
+            return looked_of(copied(asked.address, Path(folder), _limits(job, LOOKED_AT), key, asked.query))
+
+    job = looked_at("database_looked", (asked,), work, "Asking the database", "press “Look at it” again")
+    if job.error:
+        st.error(plain(job.error))
+    return job.result or Looked()
