@@ -15,6 +15,7 @@ from core.datasets import add_graph as keep_graph
 from core.datasets import free_name
 from core.datasets.own import clean_name
 from core.errors import HopscopeError, shorten
+from core.graph.readers.rdf import ATTRIBUTES, LEAVE_OUT, TRIPLES
 from core.graph.readers.triple_file import TripleFile
 from core.runtime.jobs import DONE, Job
 from core.sources import GraphSource
@@ -25,6 +26,7 @@ from pages.parts.shared.text import many, plain
 LOOKED_AT, PREVIEWED = 5_000, 8
 PARTLY = f"The first {LOOKED_AT:,} triples were looked at; all others are read when the graph is built."
 DESCRIBED = 200  # characters of a description in the preview
+LITERAL_WORDS = {TRIPLES: "are entities", ATTRIBUTES: "describe their things", LEAVE_OUT: "are left out"}
 WAYS = {"both": "Both ways", "out": "Along the triples", "in": "Against the triples"}
 
 

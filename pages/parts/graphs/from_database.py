@@ -16,7 +16,7 @@ from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
 from core.sharing import shared
-from pages.parts.graphs.adding import Looked, begin, form, looked_of
+from pages.parts.graphs.adding import LITERAL_WORDS, Looked, begin, form, looked_of
 from pages.parts.graphs.looking import looked_at
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -28,10 +28,11 @@ LONGEST_QUERY = 20_000  # characters
 
 @dataclass(frozen=True)
 class Asked:
-    """What a person asked to look at, the how-manieth time: an address and a query. No key is in it."""
+    """What a person asked to look at, the how-manieth time: an address, a query, and what becomes of literals. No key is in it."""
 
     address: Address
     query: str
+    literals: str
     number: int
 
 
@@ -43,14 +44,14 @@ def from_database() -> None:
     )
     with st.form("database", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            address = st.text_input("Address", key="database_address", placeholder=EXAMPLES, max_chars=500, width=430)
+            address = st.text_input("Address", key="database_address", placeholder=EXAMPLES, max_chars=500, width=390)
             secret = st.text_input(
                 "Name and password",
                 key="database_key",
                 type="password",
                 placeholder="none needed",
                 max_chars=1_000,
-                width=200,
+                width=185,
                 help="As name:password, or a token. Used for this address as long as this page is open, and saved nowhere.",
             )
             variable = st.text_input(
@@ -58,11 +59,11 @@ def from_database() -> None:
                 key="database_variable",
                 placeholder="HOPSCOPE_KEY_…",
                 max_chars=100,
-                width=200,
+                width=185,
                 disabled=shared(),
                 help="An environment variable that holds the address, a space, and name:password or a token.",
             )
-            limit = st.number_input("Triples at most", 1, TRIPLES, LIMIT, step=10_000, key="database_limit", width=170)
+            limit = st.number_input("Triples at most", 1, TRIPLES, LIMIT, step=10_000, key="database_limit", width=150)
         query = st.text_area(
             "Only what a query gives (optional)",
             key="database_query",
@@ -71,10 +72,18 @@ def from_database() -> None:
             placeholder="CONSTRUCT { ?s ?p ?o } WHERE { … }   or   MATCH (a)-[r]->(b) RETURN r",
             help="In SPARQL a SELECT of three variables, a CONSTRUCT or a DESCRIBE. In Cypher one that returns relationships or paths.",
         )
+        literals = st.selectbox(
+            "Literals of SPARQL that are no labels",
+            list(LITERAL_WORDS),
+            format_func=LITERAL_WORDS.__getitem__,
+            key="database_literals",
+            width=260,
+            help="Dates, numbers and texts. As entities they can be answers and ends of paths.",
+        )
         pressed = st.form_submit_button("Look at it", icon=":material/visibility:")
     try:
         if pressed:
-            session.database_asked = _asked(address, query)
+            session.database_asked = _asked(address, query, literals)
         asked = session.database_asked
         if asked is None:
             return
@@ -88,15 +97,16 @@ def from_database() -> None:
     chosen = form(looked, asked.address.database or asked.address.title.partition(":")[0], f"database_{asked.number}")
     if chosen is not None:
         folder = temporary_folder()
-        begin(*chosen, folder, lambda job: copied(asked.address, folder, _limits(job, int(limit)), key, asked.query))
+        make = lambda job: copied(asked.address, folder, _limits(job, int(limit)), key, asked.query, literals=asked.literals)
+        begin(*chosen, folder, make)
 
 
-def _asked(address: str, query: str) -> Asked:
+def _asked(address: str, query: str, literals: str) -> Asked:
     """What was sent, checked. Raises BadInput and BadParameter."""
     found, before = address_of(address), session.database_asked
     if found.kind == BOLT and missing():
         st.info(missing(), icon=":material/info:")
-    return Asked(found, query.strip(), before.number + 1 if before else 1)
+    return Asked(found, query.strip(), literals, before.number + 1 if before else 1)
 
 
 def _limits(job: Job, triples: int) -> Limits:
@@ -108,7 +118,7 @@ def _look(asked: Asked, key: str) -> Looked:
 
     def work(job: Job) -> Looked:
         with tempfile.TemporaryDirectory() as folder:
-            return looked_of(copied(asked.address, Path(folder), _limits(job, LOOKED_AT), key, asked.query))
+            return looked_of(copied(asked.address, Path(folder), _limits(job, LOOKED_AT), key, asked.query, literals=asked.literals))
 
     job = looked_at("database_looked", (asked,), work, "Asking the database", "press “Look at it” again")
     if job.error:

@@ -12,13 +12,13 @@ import streamlit as st
 
 from core.datasets.graph_files import ZIP, graph_files
 from core.graph.readers.formats import AUTO, FORMATS, format_named
-from core.graph.readers.rdf import ATTRIBUTES, LEAVE_OUT, SUFFIXES, SYNTAXES, TRIPLES
+from core.graph.readers.rdf import SUFFIXES, SYNTAXES, TRIPLES
 from core.graph.readers.source import bare_suffix
 from core.graph.readers.triple_file import TripleFile, columns_of
 from core.io.files import PACKED, size_text
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
-from pages.parts.graphs.adding import Looked, begin, form, looked_of, watch
+from pages.parts.graphs.adding import LITERAL_WORDS, Looked, begin, form, looked_of, watch
 from pages.parts.graphs.from_database import from_database
 from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.shared.session import engine
@@ -28,7 +28,6 @@ from pages.parts.shared.text import plain
 LONGEST_FILE_NAME = 80
 MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
 ORIGINS = (":material/upload_file: Files", ":material/database: A database")
-LITERAL_WORDS = {TRIPLES: "are entities", ATTRIBUTES: "describe their things", LEAVE_OUT: "are left out"}
 
 
 @dataclass(frozen=True)
