@@ -149,7 +149,7 @@ def _files(path: Path, read: Read) -> Mapping[str, Source]:
 def _readable(folder: str, files: Mapping[str, Source], read: Read) -> Mapping[str, Source]:
     """Those files of a folder or zip that are of a kind that is read; the others are told, but hidden ones."""
     shown = [name for name in files if not any(part.startswith(HIDDEN) for part in name.split("/"))]
-    fit = [name for name in shown if PurePosixPath(name.lower().removesuffix(".gz")).suffix in KINDS]
+    fit = [name for name in shown if PurePosixPath(bare(name.lower())).suffix in KINDS]
     others = [name for name in shown if name not in set(fit)]
     named = ", ".join(others[:NAMED]) + (" and others" if len(others) > NAMED else "")
     if not fit:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from core.errors import BadInput, shorten
-from core.io.files import OnDisk, Source, opened, size_text
+from core.io.files import PACKINGS, OnDisk, Source, opened, size_text
 from core.io.temporary import temporary_folder
 
 MAX_FILE_BYTES, MOST_TOGETHER, MOST_FILES = 1 << 29, 1 << 31, 200_000  # bytes of one file, of all of a zip unpacked, and files in a zip
@@ -117,7 +117,7 @@ def on_disk(source: Source) -> Iterator[Path]:
 
 def bare(name: str) -> str:
     """The name of a file without the suffix of its packing."""
-    return name[:-3] if name.lower().endswith(".gz") else name
+    return name[: -len(suffix)] if (suffix := PurePosixPath(name).suffix).lower() in PACKINGS else name
 
 
 def bytes_of(source: Source, most: int = MAX_FILE_BYTES) -> bytes:
