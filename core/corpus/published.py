@@ -107,7 +107,7 @@ def rows(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
                         id = _added(titled, one, text)
                         whole = (id,) if one.whole else ()
             for place, question in questions_in(row, path.name, where, collected, gold=GOLD):
-                collected.add(place, replace(question, gold=whole or question.gold))
+                collected.add(place, replace(question, text=_as_written(row, question.text), gold=whole or question.gold))
     if not titled.found:
         found = ", ".join(list(collected.there)[:12])
         raise BadInput(f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGES)}; the rows have {shorten(found, 200)}.")
@@ -115,6 +115,12 @@ def rows(path: FilePath, sets: Sets, tell: Tell | None, titled: Titled) -> Read:
     left_out = (*collected.left_out(), *page_text.left_out(path.name))
     own = QuestionFile(tuple(asked), path.name, collected.ignored(), left_out)
     return titled.found, {name: _questions(file, name) if file else own for name, file in sets.items()}
+
+
+def _as_written(row: Mapping, text: str) -> str:
+    """A question's text with its blanks as they are published, by which what was asked and saved of it is known."""
+    written = row.get("question")
+    return written if isinstance(written, str) and " ".join(written.split()) == text else text
 
 
 def _added(titled: Titled, one: Passage, text: str) -> str:

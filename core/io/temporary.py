@@ -7,14 +7,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from core.io.home import home
+from core.errors import StoreError
+from core.io.home import cannot_save, home
 
 PREFIX = ".upload-"
 OLD = 24 * 3600.0  # seconds after which nobody works with one any more
 
 
 def temporary_folder(now: float | None = None) -> Path:
-    """A new folder inside the person's own, for who asks to remove in the end; what a killed process left there a day ago goes.
+    """A new folder inside the person's own, for who asks to remove in the end; what a killed process left there a day ago goes. Raises
+    StoreError where that one cannot be written.
 
     >>> from core.io.temporary import temporary_folder
     >>> list(temporary_folder().iterdir())
@@ -24,4 +26,7 @@ def temporary_folder(now: float | None = None) -> Path:
     for old in home().glob(f"{PREFIX}*"):
         if now - old.lstat().st_mtime > OLD and not old.is_symlink():
             shutil.rmtree(old, ignore_errors=True)
-    return Path(tempfile.mkdtemp(dir=home(), prefix=PREFIX))
+    try:
+        return Path(tempfile.mkdtemp(dir=home(), prefix=PREFIX))
+    except OSError as error:
+        raise StoreError(cannot_save() or f"Nothing can be saved in {home()}: {error.strerror or error}.") from None

@@ -93,7 +93,7 @@ def test_two_queries_of_one_id_that_differ_are_refused(tmp_path):
 def test_a_judgement_on_an_unknown_query_is_left_out_and_counted(tmp_path):
     brought = bring("mine", [folder(tmp_path, qrels="q1\ta\t1\nq7\ta\t1\n")], format="beir")
     assert [one.gold for one in brought.corpus.questions("mine-test")] == [("a",)]
-    assert any("1 judgement of a query that the folder does not have left out, such as “q7”" in note for note in brought.notes)
+    assert any("Left out of test.tsv: 1 judgement of a query that the folder does not have, such as “q7”" in note for note in brought.notes)
 
 
 def test_judgements_on_unknown_queries_alone_are_refused(tmp_path):

@@ -48,6 +48,13 @@ def test_a_paragraph_of_hotpotqa_is_a_document_by_its_title(tmp_path, name, arra
     assert (second.answers, second.gold) == (("yes",), ("Cy",))
 
 
+def test_a_question_of_hotpotqa_keeps_its_blanks(tmp_path):
+    """By which the answers that were saved to it are found again."""
+    row = HOTPOT[0] | {"question": "Which  of them is tall? "}
+    _, sets = read("hotpotqa", written(tmp_path / "h.json", [row], True), {"h": None})
+    assert sets["h"].questions[0].text == "Which  of them is tall? "
+
+
 def test_passages_come_by_title_and_questions_by_gold_titles(tmp_path):
     passages = written(tmp_path / "corpus.json", [{"title": "A", "text": "One."}, {"title": "B", "text": "Two."}], array=True)
     asked = written(tmp_path / "q.jsonl", [{"question": "Which?", "gold_titles": ["A", "B"], "multihop_list": False}])

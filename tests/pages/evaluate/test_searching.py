@@ -88,7 +88,7 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
     assert "Saved as" not in said(at.run())
     at.session_state["search_saved"] = (repr(catalogue()["own-mine"].line), "Mine")
     assert "Saved as “Mine”" in said(at.run())
-    assert any(label.startswith("Mine · ") for label in at.multiselect(key="evaluate_methods_graph").options)  # without another visit
+    assert any(label.startswith("Mine · ") for label in at.multiselect(key="evaluate_methods-graph").options)  # without another visit
     at.button(key="search_save").click().run()
     assert "already an instance" in at.error[0].value
 
