@@ -21,15 +21,20 @@ def read(source: TripleSource) -> Iterator[Triple]:
         source.line = number
         held = plain(row)
         held = held.get("graph", held) if isinstance(held, Mapping) else {}
+        held = held if isinstance(held, Mapping) else {}
         if isinstance(held.get("vertices"), list):
             nodes += [_vertex(one) for one in held["vertices"] if isinstance(one, Mapping)]
-            edges += [_edge(one) for one in held.get("edges") or () if isinstance(one, Mapping)]
+            edges += [_edge(one) for one in _listed(held.get("edges")) if isinstance(one, Mapping)]
         elif "id" in held:
             nodes.append(_vertex(held))
             edges += _outgoing(held)
         else:
             source.bad("no vertex", number, BadInput(f"{source.name}, {where}: expected a vertex of GraphSON, with an “id” and “outE”."))
     yield from links(source, nodes, edges)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def plain(value: Any) -> Any:

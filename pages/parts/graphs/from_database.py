@@ -105,7 +105,7 @@ def _asked(address: str, query: str, literals: str) -> Asked:
     """What was sent, checked. Raises BadInput and BadParameter."""
     found, before = address_of(address), session.database_asked
     if found.kind == BOLT and missing():
-        st.info(missing(), icon=":material/info:")
+        st.info(plain(missing()), icon=":material/info:")
     return Asked(found, query.strip(), literals, before.number + 1 if before else 1)
 
 

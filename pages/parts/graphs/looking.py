@@ -11,6 +11,7 @@ import streamlit as st
 from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.session import engine, follow
 from pages.parts.shared.session_state import Session
+from pages.parts.shared.text import plain
 
 BAR_AFTER = 0.3  # seconds in which most files are looked at, without a bar
 
@@ -30,7 +31,7 @@ def looked_at(
     if not job.wait(BAR_AFTER):
         follow(job, said)
     if job.status == CANCELLED:
-        st.info(f"Cancelled; {again} to look at it.", icon=":material/stop_circle:")
+        st.info(f"Cancelled; {plain(again)} to look at it.", icon=":material/stop_circle:")
     return job
 
 
