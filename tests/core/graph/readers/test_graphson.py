@@ -79,7 +79,9 @@ def test_what_is_none_says_so(tmp_path, text):
         list(read_triples(tmp_path / "g.graphson"))
 
 
-@pytest.mark.parametrize("held", ['{"graph": [["A", "r", "B"]]}', '{"graph": {"vertices": [], "edges": 3}}', '{"id": 1, "outE": [2]}', "[1]"])
+@pytest.mark.parametrize(
+    "held", ['{"graph": [["A", "r", "B"]]}', '{"graph": {"vertices": [], "edges": 3}}', '{"id": 1, "outE": [2]}', "[1]"]
+)
 def test_what_is_no_graphson_is_a_sentence_or_nothing(tmp_path, held):
     (tmp_path / "g.json").write_text(held)
     try:
