@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import FAILED, OK, bar, files_of, finish, warn
+from core.commands.terminal import FAILED, OK, bar, files_of, finish, warn, write_text
 from core.datasets import owner
 from core.errors import BadInput
 from core.evaluation.exchange.run_files import write_run_files
@@ -281,10 +281,7 @@ def _files(options) -> dict[Path, Callable]:
 
 def _write(files: dict[Path, Callable], summary) -> None:
     for file, write in files.items():
-        try:
-            file.write_text(write(summary), "utf-8")
-        except OSError as error:
-            raise BadInput(f"{file} cannot be written: {error.strerror}.") from None
+        write_text(file, write(summary))
 
 
 def _print(summary, more: list[str]) -> None:

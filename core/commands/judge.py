@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from core.commands.terminal import FAILED, OK, finish, warn
+from core.commands.terminal import FAILED, OK, finish, warn, write_text
 from core.errors import BadInput
 from core.evaluation.pairwise.judging import ROLE, start
 from core.evaluation.pairwise.page import orders, page_html
@@ -44,7 +44,7 @@ def run(options) -> int:
     job = start(engine, summary, options.sample, options.judge)
     tally, names = finish(job), called(summary.run)
     if options.html:
-        _write(Path(options.html), tally, names)
+        write_text(Path(options.html), page_html(tally, names))
     if options.json:
         print(json.dumps({"evaluation": options.evaluation, **tally.plain()}, ensure_ascii=False, indent=2))
     else:
@@ -64,10 +64,3 @@ def _print(tally: Tally, names: dict[str, Called]) -> None:
             if tally.instances.index(a) < tally.instances.index(b):
                 mean, low, high = one.numbers()
                 print(f"  {names[a]} over {names[b]}: {mean:.0%} [{low:.0%}, {high:.0%}], n = {one.n:,}")
-
-
-def _write(file: Path, tally: Tally, names: dict[str, Called]) -> None:
-    try:
-        file.write_text(page_html(tally, names), "utf-8")
-    except OSError as error:
-        raise BadInput(f"{file} cannot be written: {error.strerror}.") from None

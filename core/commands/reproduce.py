@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import OK, bar, finish, warn
+from core.commands.terminal import OK, bar, finish, warn, write_text
 from core.errors import BadInput
 from core.evaluation.papers.beside import Beside, agreement, beside, cells, markdown
 from core.evaluation.papers.experiments import Experiment, PublishedSet, experiment, papers
@@ -78,7 +78,7 @@ def run(options) -> int:
         tables += gains(wanted, name, summary) if wanted.after else beside(wanted, name, summary)
         differs += _quartiles(wanted, name, summary)
     if out is not None:
-        _write(out, markdown(wanted, tables, differs))
+        write_text(out, markdown(wanted, tables, differs))
     _print(wanted, tables, differs, options.json)
     return OK
 
@@ -171,13 +171,6 @@ def _quartiles(wanted: Experiment, name: str, summary: Summary) -> list[str]:
 def _part(summary: Summary) -> str:
     spec = summary.run.spec
     return f"{spec['sample']:,} of the {spec['of']:,} questions of {spec['set']}." if spec["sample"] < spec["of"] else ""
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, "utf-8")
-    except OSError as error:
-        raise BadInput(f"{file} cannot be written: {error.strerror}.") from None
 
 
 def _print(wanted: Experiment, tables: list[Beside], differs: list[str], as_json: bool) -> None:

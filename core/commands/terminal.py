@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
-from core.errors import HopscopeError
+from core.errors import BadInput, HopscopeError
 from core.io.fetched import fetched, is_id
 
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
@@ -46,6 +47,14 @@ class bar:
         if line != self._text and time.monotonic() - self._printed >= LINE_EVERY:
             print(line, file=sys.stderr, flush=True)
             self._text, self._printed = line, time.monotonic()
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a text into a file. Raises BadInput where that cannot be done."""
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as error:
+        raise BadInput(f"{file} cannot be written: {error.strerror}.") from None
 
 
 def warn(sentences: Iterable[str]) -> None:

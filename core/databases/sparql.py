@@ -13,6 +13,7 @@ from core.databases.address import Address
 from core.databases.limits import CONNECT, WAIT, Limits
 from core.errors import BadInput, shorten
 from core.graph.readers.rdf import LABELS, LEAVE_OUT, NO_LABELS, WIKIDATA
+from core.models.chat.pauses import retry_after
 
 PAGE = 10_000  # rows of a request; a server that gives fewer at a time is asked for the next ones all the same
 NAMED_AT_ONCE = 150  # things whose labels one request asks for
@@ -98,7 +99,8 @@ class Endpoint:
                 if response.status_code not in BUSY or attempt == TRIES - 1:
                     break
                 response.close()
-                self._pause(response.headers.get("Retry-After", ""), attempt)
+                named = retry_after(response.headers)
+                self._wait(2.0**attempt if named is None else named)
             with response:
                 self._check(response)
                 yield _Body(response, self.limits, who)
@@ -109,8 +111,8 @@ class Endpoint:
         except (requests.exceptions.RequestException, UnicodeError):
             raise BadInput(f"{who} cannot be reached, or broke off. Is the address right, and does it run?") from None
 
-    def _pause(self, wished: str, attempt: int) -> None:
-        until = time.monotonic() + min(LONGEST_PAUSE, float(wished) if wished.isdecimal() else 2.0**attempt)
+    def _wait(self, seconds: float) -> None:
+        until = time.monotonic() + min(LONGEST_PAUSE, seconds)
         while time.monotonic() < until:
             self.limits.took(0, self.address.title)
             time.sleep(0.1)
