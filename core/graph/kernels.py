@@ -189,3 +189,25 @@ def structure(nodes, indptr, near):
         if most > 1:
             score[at] += (counts[at] - 1) / (most - 1)
     return found[:size], score[:size]
+
+
+@njit(cache=True, nogil=True)
+def fewest_links(target, weights, indptr, near):
+    """float64 [n]: of the ways from each node to `target` with the fewest links the least sum of the weights passed, those of the target
+    excepted; infinite where there is none. One breadth-first search over neighbours `near`, of node v from indptr[v] on."""
+    n = len(indptr) - 1
+    sums, links = np.full(n, np.inf), np.full(n, -1)
+    queue = np.empty(n, np.int64)
+    queue[0], sums[target], links[target], end = target, 0.0, 0, 1
+    for place in range(n):
+        if place == end:
+            break
+        node = queue[place]
+        for at in range(indptr[node], indptr[node + 1]):
+            other = near[at]
+            if links[other] < 0:
+                links[other], queue[end] = links[node] + 1, other
+                end += 1
+            if links[other] == links[node] + 1:
+                sums[other] = min(sums[other], sums[node] + weights[other])
+    return sums

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.diagnosis.passages import chunk_rows
-from core.evaluation.metrics.topology import links_to_known
+from core.evaluation.metrics.topology import known_nodes, links_to_known
 from core.graph.protocol import KnowledgeGraph
-from core.graph.texts import chunk_lists
+from core.graph.texts import chunk_lists, node_chunks
 from core.types import Ranking, State, Step
 
 BUDGETS = tuple(range(10, 101, 10))
@@ -18,8 +18,8 @@ SEARCHES = ("VectorNodes", "SparseNodes", "LearnedSparseNodes", "SimilarPageRank
 
 @dataclass(frozen=True)
 class Budgets:
-    """Of `golds` known documents how many are `found` among the first ten at each of the budgets `of`, and the Topological Recall
-    (`near`) of all that was retrieved there; `near` is empty where documents are no nodes with links.
+    """Of `golds` known documents, or gold nodes of a graph of entities, how many are `found` among the first ten at each of the budgets
+    `of`, and the Topological Recall (`near`) of all that was retrieved there; `near` is empty where the graph has no links.
 
     FastInsight, definition 7, takes the nodes retrieved, whatever their number, and its section 5.3.1 says why its curves rise with the
     budget: more nodes hold more of the known documents. So what counts there is the budget and no cut-off.
@@ -37,23 +37,36 @@ def budgets(graph: KnowledgeGraph, state: State) -> Budgets | None:
     >>> from core.evaluation.metrics.budgets import budgets
     >>> from core.types import Question
     >>> state = retrieve("SparseNodes(keep=2)", graph=story, question="cheerful Fred").replace(question=Question("?", gold=("carol",)))
-    >>> budgets(story, state).of[:3], budgets(story, state).found[:3]  # a search finds the same ten documents whatever is read
+    >>> budgets(story, state).of[:3], budgets(story, state).found[:3]  # Fred, whatever is read: a search finds the same ten
     ((10, 20, 30), (1, 1, 1))
     """
     orders = {budget: order for budget, order in by_budget(state.trace, state.nodes) if budget in BUDGETS}
-    gold = [chunk_rows(graph, document) for document in dict.fromkeys(state.question.gold)]
-    if not orders or not gold:
+    golds, among = _known(graph, state.question.gold)
+    if not orders or not golds:
         return None
     of, found, near, costs = tuple(sorted(orders)), list[int](), list[float](), links_to_known(graph, state.question.gold)
     for budget in of:
         order = orders[budget]
-        rows = dict.fromkeys(row for chunks in chunk_lists(graph, "nodes", order[:SHOWN]) for row in chunks)
-        first = set(list(rows)[:SHOWN])
-        found.append(sum(bool(first & known) for known in gold))
+        found.append(among(order[:SHOWN]))
         if costs:
             least = [min((float(cost[node]) for node in order[:budget]), default=float("inf")) for cost in costs]
             near.append(round(sum(1 / (1 + cost) for cost in least) / len(least), 6))
-    return Budgets(len(gold), of, tuple(found), tuple(near))
+    return Budgets(golds, of, tuple(found), tuple(near))
+
+
+def _known(graph: KnowledgeGraph, gold: Sequence[str]) -> tuple[int, Callable[[Sequence[int]], int]]:
+    """How many documents are known, or nodes of a graph of entities, and how many of them are among some nodes."""
+    if not node_chunks(graph):
+        nodes = frozenset(known_nodes(graph, gold))
+        return len(nodes), lambda order: len(nodes.intersection(order))
+    documents = [chunk_rows(graph, document) for document in dict.fromkeys(gold)]
+
+    def among(order: Sequence[int]) -> int:
+        rows = dict.fromkeys(row for chunks in chunk_lists(graph, "nodes", order) for row in chunks)
+        first = set(list(rows)[:SHOWN])
+        return sum(bool(first & known) for known in documents)
+
+    return len(documents), among
 
 
 def by_budget(trace: tuple[Step, ...], nodes: Ranking | None) -> Iterator[tuple[int, tuple[int, ...]]]:

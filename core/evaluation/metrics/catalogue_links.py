@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from core.evaluation.metrics.formulas_links import capped_recall, miss_tr, ndcg, recall_at_budget, topological_at_budget, topological_recall
+from core.evaluation.metrics.formulas_links import (
+    capped_node_recall,
+    capped_recall,
+    miss_tr,
+    ndcg,
+    node_ndcg,
+    node_recall,
+    recall_at_budget,
+    topological_at_budget,
+    topological_recall,
+)
 from core.evaluation.metrics.metric import Metric
 
 DOCUMENTS = (
@@ -11,16 +21,25 @@ DOCUMENTS = (
     "that seeks none, are left out."
 )
 FIRST = "The first k are those of the chunks that the line kept, all of these where it keeps fewer than k. "
+GOLD_NODES = (
+    "In a graph of entities the gold nodes are all those that come from a chunk of a gold document, whatever else they come from; a gold "
+    "document of which no node comes has none. Where documents are nodes, they are the documents; of one in several chunks each."
+)
 WALK = (
     "u is the sum of ln(1 + degree) over the nodes of the shortest path from a retrieved document to the known one, except that one; the "
     "least over those retrieved. Links count both ways and once; of shortest paths the one with the least sum is taken. A document that no "
-    "path leads to counts 0. On graphs in which documents are nodes; of a document in several chunks each is one."
+    "path leads to counts 0. In a graph of entities its nodes take the place of documents, and gold nodes that of known ones. "
+    f"{GOLD_NODES} The first 200 of a question count."
+)
+BY_NODE = (
+    f"{GOLD_NODES} Over the first k nodes that the line kept; where it keeps fewer than k, over all of them and by the same divisor. A "
+    "question without gold nodes, and an instance that seeks no nodes, are left out."
 )
 BUDGET = (
     "For budgets of 10, 20 and so on to 100, from the trace of one run: loops and GAR do not look ahead, so what stood after a batch is "
     "what a run with that budget finds; without smoothing a re-ranker scores each document by itself; a search alone hands on the same "
     "ten at every budget, and retrieves as many as the budget allows. Lines of other kinds, and budgets above the line's own or between "
-    "two batches, have no number."
+    "two batches, have no number. In a graph of entities its nodes are counted, and the known ones are its gold nodes."
 )
 SOURCE = "FastInsight, section 4.3"
 
@@ -46,6 +65,36 @@ LINKED = (
         source=f"{SOURCE}; trec_eval",
         cutoff=True,
         over_passages=True,
+    ),
+    Metric(
+        "node_recall",
+        "Gold nodes retrieved",
+        "Share of the gold nodes that are among the (first k) nodes found.",
+        BY_NODE,
+        node_recall,
+        known="gold",
+        source="FastInsight, section 4.2.2",
+        cutoff=True,
+    ),
+    Metric(
+        "capped_node_recall",
+        "Capped recall of gold nodes",
+        "Gold nodes among the first k nodes found, over k or their number, whichever is smaller.",
+        BY_NODE,
+        capped_node_recall,
+        known="gold",
+        source=f"{SOURCE}, on text-rich knowledge graphs",
+        cutoff=True,
+    ),
+    Metric(
+        "node_ndcg",
+        "nDCG of gold nodes",
+        "Gain of the gold nodes among the first k nodes found, discounted by place, over that of the best order.",
+        BY_NODE + " Every gold node gains 1, discounted by log2(1 + place).",
+        node_ndcg,
+        known="gold",
+        source=f"{SOURCE}, on text-rich knowledge graphs",
+        cutoff=True,
     ),
     Metric(
         "topological_recall",

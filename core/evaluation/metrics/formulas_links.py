@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from core.evaluation.metrics.budgets import SHOWN
+from core.evaluation.metrics.formulas import recall
 from core.evaluation.metrics.outcome import Outcome
+from core.evaluation.metrics.ranking import Ranked
 
 
 def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
@@ -17,7 +19,33 @@ def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
     >>> metric("capped_recall@2")(found), metric("capped_recall@10")(found)  # 1 of 2, 2 of 3
     (0.5, 0.666...)
     """
-    ranked = outcome.passages
+    return _capped(outcome.passages, k)
+
+
+def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
+    """Share of the gold nodes that are among the first k nodes found, or among all of these.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> found = Outcome(golds=0, nodes=Ranked(count=10, relevant=(1, 4), first=(1, 4, None)))
+    >>> metric("node_recall@2")(found), metric("node_recall")(found)
+    (0.333..., 0.666...)
+    """
+    return recall(outcome.nodes, len(outcome.nodes.first) if outcome.nodes else 0, k)
+
+
+def capped_node_recall(outcome: Outcome, k: int | None = None) -> float | None:
+    """Gold nodes among the first k nodes found, over the smaller of k and their number.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> metric("capped_node_recall@2")(Outcome(golds=0, nodes=Ranked(count=10, relevant=(1, 4), first=(1, 4, None))))  # 1 of 2
+    0.5
+    """
+    return _capped(outcome.nodes, k)
+
+
+def _capped(ranked: Ranked | None, k: int | None) -> float | None:
     if ranked is None or not ranked.first:
         return None
     shown = k or ranked.count
@@ -33,7 +61,21 @@ def ndcg(outcome: Outcome, k: int | None = None) -> float | None:
     >>> round(metric("ndcg@10")(Outcome(golds=0, passages=Ranked(count=3, relevant=(1, 3), first=(1, 3)))), 6)  # a c b, of which a and b
     0.919721
     """
-    ranked = outcome.passages
+    return _ndcg(outcome.passages, k)
+
+
+def node_ndcg(outcome: Outcome, k: int | None = None) -> float | None:
+    """As `ndcg`, of the gold nodes among the first k nodes found.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> round(metric("node_ndcg@10")(Outcome(golds=0, nodes=Ranked(count=3, relevant=(1, 3), first=(1, 3)))), 6)
+    0.919721
+    """
+    return _ndcg(outcome.nodes, k)
+
+
+def _ndcg(ranked: Ranked | None, k: int | None) -> float | None:
     if ranked is None or not ranked.first:
         return None
     shown = k or ranked.count

@@ -15,7 +15,7 @@ from core.evaluation.metrics.built import Built
 from core.evaluation.metrics.passages import Found, Passages, found_in_tree, passages, ranked_passages
 from core.evaluation.metrics.ranking import Ranked, ranked
 from core.evaluation.metrics.supported import Supported
-from core.evaluation.metrics.topology import Nearing, nearing
+from core.evaluation.metrics.topology import Nearing, nearing, ranked_gold_nodes
 from core.graph.algorithms.neighbourhood import connected_components
 from core.io.plain import Reader, Writer, from_plain
 from core.operators.read import relations_of
@@ -89,7 +89,8 @@ class Outcome:
     fates: Passages | None = None  # what became of these passages, stage by stage
     supported: Supported | None = None  # whether the answer's sentences rest on what the prompt showed
     built: Built | None = None  # what the graph cost that the line stands on
-    nearing: Nearing | None = None  # how near the search came to these passages in a graph of documents
+    nodes: Ranked | None = None  # the nodes found against those that come from these passages; `first` has a place for each of these
+    nearing: Nearing | None = None  # how near the search came to these passages, or to these nodes, in the graph
     given: Given | None = None  # of documents that were named by a program or a file of the user's
     budgets: Budgets | None = None  # what would have been found with less to read
     tree: Found | None = None  # what was found in a tree of summaries
@@ -176,6 +177,7 @@ def observe(
         fates=passages(source, graph, state),
         supported=supported,
         built=built,
+        nodes=ranked_gold_nodes(graph, state),
         nearing=nearing(graph, state),
         given=next((Given(step.sizes[NAMED], step.sizes[UNPLACED]) for step in state.trace if NAMED in step.sizes), None),
         budgets=budgets(graph, state),

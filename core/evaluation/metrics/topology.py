@@ -1,21 +1,24 @@
-"""How near to the documents that an answer rests on a search has come in a corpus graph."""
+"""How near to the documents that an answer rests on, or to the nodes made of them, a search has come in a graph."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.diagnosis.passages import chunk_order, chunk_rows
+from core.evaluation.metrics.ranking import Ranked, ranked
 from core.graph.algorithms.simple import simple
 from core.graph.algorithms.uncertainty import uncertainty
+from core.graph.columns import Rows
 from core.graph.protocol import KnowledgeGraph
-from core.graph.texts import leaves
+from core.graph.texts import chunks_of, leaves, n_chunks, node_chunks
 from core.types import State
 
-MAX_GOLDS = 200  # known documents of a question that are measured
+MAX_GOLDS = 200  # known documents or nodes of a question whose distance is measured
+SHARED, MAX_SHARED = 8, 4_000_000  # questions whose distances the lanes share, and of each at most so many numbers
 DIGITS = 6
 
 
@@ -40,35 +43,72 @@ class Nearing:
 
 
 def nearing(graph: KnowledgeGraph, state: State) -> Nearing | None:
-    """The facts behind Topological Recall; None where documents are no nodes with links, nothing was sought, or none is known.
+    """The facts behind Topological Recall, of the documents of a corpus graph or of the gold nodes of a graph of entities; None where the
+    graph has no links or says of no node where it is from, where nothing was sought, or where nothing is known.
 
     >>> from core.evaluation.metrics.topology import nearing
     >>> from core.types import Question
-    >>> nearing(story, retrieve("SparseChunks()", graph=story).replace(question=Question("?", gold=("carol",)))) is None  # entities
-    True
+    >>> state = retrieve("SparseNodes(keep=1)", graph=story, question="cheerful Fred")  # Fred - Scrooge - Cratchit - Tim
+    >>> gold = ("carol\\nTiny Tim, the son of Cratchit",)  # from whose chunk Cratchit, Scrooge and Tim come
+    >>> nearing(story, state.replace(question=Question("?", gold=gold)))  # ln 2 + ln 4, ln 2, ln 2 + ln 4 + ln 3
+    Nearing(golds=3, count=1, of=(0, 1, 2), places=(1, 1, 1), costs=(2.079442, 0.693147, 3.178054))
     """
-    placed = chunk_order(graph, state)
-    if placed is None or not state.question.gold or not graph.n_edges:
+    found = _documents_found(graph, state) if node_chunks(graph) else _nodes_found(graph, state)
+    if found is None or not state.question.gold:
         return None
-    nodes = _documents(graph)
-    if not nodes:
+    costs = links_to_known(graph, state.question.gold)
+    return falls(costs, *found) if costs else None
+
+
+def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> Ranked | None:
+    """The nodes that were found against the gold nodes (`known_nodes`); None where no nodes were sought or none is known. Where the order
+    before the cut is known, places behind the cut count in it, and `count` is that of the nodes retained.
+
+    >>> from core.evaluation.metrics.topology import ranked_gold_nodes
+    >>> from core.types import Question
+    >>> state = retrieve("SparseNodes(keep=1)", graph=story, question="cheerful Fred")
+    >>> ranked_gold_nodes(story, state.replace(question=Question("?", gold=("carol\\nFred, the nephew",))))  # Cratchit, Fred, Scrooge
+    Ranked(count=1, relevant=(1,), first=(None, 1, None))
+    """
+    found, known = _nodes_found(graph, state), known_nodes(graph, state.question.gold)
+    if found is None or not known:
         return None
-    order, rows = placed
-    retrieved = [nodes[row] for row in rows if row in nodes]
-    return falls(links_to_known(graph, state.question.gold), retrieved, len(order))
+    of: dict[int | None, list[int]] = {}
+    for place, node in enumerate(known):
+        of.setdefault(node, []).append(place)
+    order, count = found
+    return replace(ranked((of.get(node, []) for node in order), len(known)), count=count)
+
+
+def known_nodes(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
+    """The gold nodes of a question: in a graph of entities all nodes that come from a chunk of a gold document, whatever else they come
+    from (FastInsight, section 4.2.2); where chunks are nodes themselves those of the gold documents, and None for a document that is no
+    node. An entity graph's document of which no node comes has none.
+
+    >>> from core.evaluation.metrics.topology import known_nodes
+    >>> story.names(known_nodes(story, ["carol\\nTiny Tim", "turkey"])), known_nodes(story, ["turkey"])  # of the turkey no node comes
+    (['Cratchit', 'Scrooge', 'Tim'], [])
+    """
+    own, by_chunk = node_chunks(graph), nodes_by_chunk(graph)
+    known: list[int | None] = []
+    for id in dict.fromkeys(gold):
+        nodes = [int(node) for row in sorted(chunk_rows(graph, id)) for node in by_chunk[row]]
+        known += nodes or ([None] if own and len(by_chunk.ids) else [])
+    return known if own else list(dict.fromkeys(known))
 
 
 def links_to_known(graph: KnowledgeGraph, gold: Sequence[str]) -> list[np.ndarray]:
-    """For each known document float64 [nodes], the uncertainty of the way to it from every node, infinite to one that is no node; none
-    where no document is a node with links."""
-    nodes = _documents(graph) if gold and graph.n_edges else {}
-    if not nodes:
+    """For each gold node, the first `MAX_GOLDS` of them, float64 [nodes], the uncertainty of the way to it from every node, infinite to one
+    that is no node; none where the graph has no links or no node is known."""
+    known = known_nodes(graph, gold)[:MAX_GOLDS] if graph.n_edges else []
+    if not known:
         return []
-    known: list[int | None] = []
-    for id in dict.fromkeys(gold):
-        known += [nodes[row] for row in sorted(chunk_rows(graph, id)) if row in nodes] or [None]
     links = simple(graph)
-    return [np.full(len(links), math.inf) if one is None else uncertainty(links, one) for one in known[:MAX_GOLDS]]
+    none = lambda: np.full(len(links), math.inf)
+    make = lambda: [none() if node is None else uncertainty(links, node) for node in known]
+    if len(known) * len(links) > MAX_SHARED:
+        return make()
+    return graph.derived.once("uncertainty", tuple(known), make, SHARED)
 
 
 def falls(costs: Sequence[np.ndarray], retrieved: Sequence[int], count: int) -> Nearing:
@@ -85,6 +125,34 @@ def falls(costs: Sequence[np.ndarray], retrieved: Sequence[int], count: int) -> 
     return Nearing(len(costs), count, tuple(of), tuple(places), tuple(least))
 
 
-def _documents(graph: KnowledgeGraph) -> dict[int, int]:
-    """For each chunk that is a node its node."""
-    return graph.derived.once("documents", 0, lambda: {row: node for node, row in leaves(graph, np.arange(graph.n_nodes)).items()})
+def nodes_by_chunk(graph: KnowledgeGraph) -> Rows:
+    """For each chunk the nodes that come from it, ascending: where chunks are nodes themselves its own, else every entity that was found
+    in it."""
+
+    def make() -> Rows:
+        rows = chunks_of(graph, "nodes")
+        if node_chunks(graph):
+            own = leaves(graph, np.arange(graph.n_nodes))
+            rows = Rows.of([own[node]] if node in own else [] for node in range(graph.n_nodes))
+        return rows.inverse(n_chunks(graph))
+
+    return graph.derived.once("nodes by chunk", 0, make)
+
+
+def _nodes_found(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
+    """(nodes found, best first, with those behind the cut where they are known; how many were retained); None where none were sought."""
+    if state.nodes is None:
+        return None
+    retained = state.nodes.items
+    orders = [step.before_cut.items for step in reversed(state.trace) if step.before_cut is not None and step.before_cut.kind == "node"]
+    longer = (order for order in orders if len(order) > len(retained) and order[: len(retained)] == retained)
+    return next(longer, retained), len(retained)
+
+
+def _documents_found(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
+    """As `_nodes_found` where documents are nodes: the nodes of the chunks that were handed on, best first."""
+    placed = chunk_order(graph, state)
+    if placed is None:
+        return None
+    by_chunk = nodes_by_chunk(graph)
+    return [int(node) for row in placed[1] for node in by_chunk[row]], len(placed[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.graph.algorithms.simple import Simple
+from core.graph.kernels import fewest_links
 
 
 def uncertainty(links: Simple, target: int) -> np.ndarray:
@@ -18,21 +19,4 @@ def uncertainty(links: Simple, target: int) -> np.ndarray:
     >>> uncertainty(simple(toy), 3).round(3).tolist()  # from C ln 4; from A, which has 3 neighbours, and B, which has 2, ln 4 and ln 3 more
     [2.773, 2.485, 1.386, 0.0, 3.466]
     """
-    n = len(links.indptr) - 1
-    weight = np.log1p(links.degrees(np.arange(n)))
-    costs = np.full(n, np.inf)
-    costs[target] = 0.0
-    level = np.array([target], np.int64)
-    seen = np.zeros(n, bool)
-    seen[target] = True
-    while len(level):
-        rows, near = links.steps(level)
-        new = ~seen[near]
-        rows, near = rows[new], near[new]
-        fresh, place = np.unique(near, return_inverse=True)
-        best = np.full(len(fresh), np.inf)
-        np.minimum.at(best, place, costs[level[rows]])
-        costs[fresh] = best + weight[fresh]
-        seen[fresh] = True
-        level = fresh
-    return costs
+    return fewest_links(target, np.log1p(links.degrees(np.arange(len(links)))), links.indptr, links.near)

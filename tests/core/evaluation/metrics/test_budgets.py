@@ -9,6 +9,7 @@ from core.evaluation.metrics.outcome import Outcome, observe
 from core.sources import CorpusSource
 from core.types import Question
 from tests.core.operators.nodes.kit import Models, Reranker, corpus_graph, run
+from tests.core.operators.texts.kit import story
 
 SEARCH = "EmbedQuery() >> VectorNodes(keep={n}) >> "
 LOOP = "EmbedQuery() >> VectorNodes(keep=10) >> GraphRerank() >> Loop(body=ExpandNodes() >> GraphRerank(), budget={n})"
@@ -90,3 +91,13 @@ def test_topological_recall_at_a_budget_is_that_of_all_that_was_retrieved():
     near = [metric(f"budget_topological_recall@{budget}")(outcome) for budget in (10, 20)]
     assert near == [pytest.approx(1 / (1 + 5 * np.log(3)), abs=1e-5), 1.0] and near[0] == pytest.approx(0.154, abs=1e-3)
     assert [metric(f"budget_recall@{budget}")(outcome) for budget in (10, 20)] == [0.0, 0.0]
+
+
+def test_in_a_graph_of_entities_gold_nodes_are_counted():
+    # Fred alone has the words. Cratchit, Fred and Scrooge come from the gold chunk; Scrooge is a link away from him, Cratchit two.
+    question = Question("?", gold=("carol\nFred, the nephew of Scrooge",))
+    state = run("SparseNodes(keep=1)", "cheerful", story()).replace(question=question)
+    outcome = observe(story(), state, source=CorpusSource("story"))
+    assert [metric(f"budget_recall@{budget}")(outcome) for budget in (10, 100)] == [1 / 3, 1 / 3]
+    near = (1 + 1 / (1 + np.log(2)) + 1 / (1 + np.log(2) + np.log(4))) / 3
+    assert metric("budget_topological_recall@10")(outcome) == pytest.approx(near, abs=1e-5)

@@ -8,12 +8,13 @@ import pytest
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import Outcome, observe
 from core.evaluation.metrics.ranking import Ranked, ranked
-from core.evaluation.metrics.topology import Nearing, falls, nearing
+from core.evaluation.metrics.topology import Nearing, falls, known_nodes, links_to_known, nearing
 from core.graph.algorithms.simple import simple
 from core.graph.algorithms.uncertainty import uncertainty
 from core.sources import CorpusSource
 from core.types import Question, Ranking, State
 from tests.core.operators.nodes.kit import corpus_graph, named
+from tests.core.operators.texts.kit import story
 
 GRAPH = corpus_graph()  # a-b, a-c, b-d, c-d, d-e, f, g
 
@@ -79,6 +80,68 @@ def test_without_links_or_without_known_documents_there_is_no_such_figure():
 def test_the_facts_are_kept_and_read_back():
     outcome = observe(GRAPH, found("de", "a", "b"), source=CorpusSource("fruit"))
     assert Outcome.from_dict(outcome.to_dict()) == outcome
+
+
+STORY = story()  # Fred - Scrooge - Cratchit - Tim, Scrooge - Marley; chunks: Marley Scrooge, Cratchit Fred Scrooge, Cratchit Scrooge Tim
+TIM, FRED = "carol\nTiny Tim, the son of Cratchit", "carol\nFred, the nephew of Scrooge"
+
+
+def nodes_found(gold, *names):
+    """The outcome where these entities were found and the answer rests on `gold`."""
+    nodes = Ranking("node", tuple(STORY.nodes_named(name)[0] for name in names))
+    return observe(STORY, State(Question("?", gold=tuple(gold)), nodes=nodes), source=CorpusSource("story"))
+
+
+def test_gold_nodes_are_all_that_come_from_the_gold_documents_by_hand():
+    # Cratchit, Scrooge and Tim come from the gold chunk. Marley (1 link) is found, then Scrooge (3 links). From Marley: Scrooge ln 2,
+    # Cratchit ln 2 + ln 4, Tim ln 2 + ln 4 + ln 3; from Scrooge: itself 0, Cratchit ln 4, Tim ln 4 + ln 3.
+    outcome = nodes_found([TIM], "Marley", "Scrooge")
+    far = [1 / (1 + math.log(2)), 1 / (1 + math.log(8)), 1 / (1 + math.log(24))]
+    near = [1.0, 1 / (1 + math.log(4)), 1 / (1 + math.log(12))]
+    measured = {name: metric(name)(outcome) for name in ("topological_recall@1", "topological_recall@10", "miss_tr@10", "node_recall@1")}
+    assert measured == {
+        "topological_recall@1": pytest.approx(sum(far) / 3, abs=1e-6),
+        "topological_recall@10": pytest.approx(sum(near) / 3, abs=1e-6),
+        "miss_tr@10": pytest.approx(sum(near[1:]) / 3, abs=1e-6),
+        "node_recall@1": 0.0,
+    }
+    assert metric("node_recall@10")(outcome) == metric("capped_node_recall@10")(outcome) == 1 / 3
+    assert metric("capped_node_recall@2")(outcome) == 1 / 2  # of two places one is of a gold node
+    assert metric("node_ndcg@2")(outcome) == pytest.approx((1 / math.log2(3)) / (1 + 1 / math.log2(3)))
+    assert Outcome.from_dict(outcome.to_dict()) == outcome
+
+
+def test_a_node_of_two_gold_documents_counts_once():
+    assert known_nodes(STORY, [TIM, FRED]) == [STORY.nodes_named(name)[0] for name in ("Cratchit", "Scrooge", "Tim", "Fred")]
+    assert metric("node_recall")(nodes_found([TIM, FRED], "Scrooge")) == 1 / 4
+
+
+def test_where_no_node_comes_from_a_gold_document_there_is_no_such_figure():
+    for gold in ([], ["turkey"], ["missing"]):
+        outcome = nodes_found(gold, "Scrooge")
+        assert (outcome.nodes, outcome.nearing, outcome.budgets) == (None, None, None)
+    assert observe(STORY, State(Question("?", gold=("carol",))), source=CorpusSource("story")).nodes is None  # nothing was sought
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_topological_recall_is_recall_of_gold_nodes_and_what_was_missed(seed):
+    rng = np.random.default_rng(seed)
+    outcome = nodes_found([TIM] if seed % 2 else [TIM, FRED], *(STORY.node_name(int(node)) for node in rng.permutation(5)))
+    for k in range(1, 6):
+        parts = [metric(f"{name}@{k}")(outcome) for name in ("node_recall", "miss_tr", "topological_recall")]
+        assert parts[0] + parts[1] == pytest.approx(parts[2], abs=1e-6)
+
+
+def test_where_documents_are_nodes_gold_nodes_are_the_documents():
+    outcome = observe(GRAPH, found(("d", "e", "missing"), "a", "d"), source=CorpusSource("fruit"))
+    assert metric("node_recall@2")(outcome) == metric("passage_recall@2")(outcome) == 1 / 3
+    assert metric("node_ndcg@2")(outcome) == metric("ndcg@2")(outcome)
+
+
+def test_the_distances_to_gold_nodes_are_the_same_shared_or_not(monkeypatch):
+    shared = links_to_known(STORY, [TIM])
+    monkeypatch.setattr("core.evaluation.metrics.topology.MAX_SHARED", 0)
+    assert np.array_equal(shared, links_to_known(STORY, [TIM])) and links_to_known(STORY, [TIM])[0] is not shared[0]
 
 
 def test_nothing_retrieved_is_near_to_nothing():
