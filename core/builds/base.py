@@ -51,12 +51,13 @@ AFTER = {
 @dataclass(frozen=True, eq=False)
 class Made:
     """What a build has made so far. `chunks` is a table of id, document, title, place, text, tokens (`core.graph.columns`), `facts` are
-    aligned with its rows. Operators `replace`, never change."""
+    aligned with its rows; `opened` is the tool from whose index they were opened, in a word. Operators `replace`, never change."""
 
     corpus: Corpus
     chunks: Table | None = None
     facts: tuple[Facts, ...] | None = None
     graph: Graph | None = None
+    opened: str = ""
 
     def replace(self, **changes: Any) -> Made:
         """This with other fields."""

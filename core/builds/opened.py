@@ -41,10 +41,10 @@ class OpenedIndex(BuildOperator):
                 "the changes. Open the folder again under another name, or build a graph of the documents here."
             )
         graph = opened_graph(made.corpus, self.tool)
-        ctx.report.counts.update({what: count for what, count in taken.counts.items() if count})
+        ctx.report.counts.update({what: count for what, count in taken.counts.items() if count and what != "vectors"})
         for sentence in taken.sentences():
             ctx.report.note(sentence)
-        return made.replace(chunks=graph.columns.chunks, graph=graph)
+        return made.replace(chunks=graph.columns.chunks, graph=graph, opened=self.tool)
 
     def words(self) -> str:
         return f"index of {self.called}"

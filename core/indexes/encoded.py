@@ -93,7 +93,8 @@ def block_file(folder: Path, number: int) -> Path:
 class Blocks:
     """Blocks of `BLOCK` vectors in `folder`, float16 [rows, d]; vector `i` is that of item `i`.
 
-    `encoded` and `reused` count what `complete` encoded, and what it found among the vectors of an earlier content of the graph.
+    Of items that `worded` has a text of, that one is encoded rather than the graph's own. `encoded` and `reused` count what
+    `complete` encoded, and what it found among the vectors of an earlier content of the graph.
     """
 
     graph: Graph
@@ -101,6 +102,7 @@ class Blocks:
     folder: Path
     encoded: int = 0
     reused: int = 0
+    worded: Sequence[str] = ()
 
     @property
     def label(self) -> str:
@@ -113,7 +115,11 @@ class Blocks:
 
     def texts_of(self, items: range) -> list[str]:
         """What is encoded of these items."""
-        return texts(self.graph, self.of, items)
+        if not self.worded:
+            return texts(self.graph, self.of, items)
+        own = [item for item in items if not self.worded[item]]
+        known = dict(zip(own, texts(self.graph, self.of, own))) if own else {}
+        return [known.get(item, self.worded[item]) for item in items]
 
     def __len__(self) -> int:
         return -(-self.total() // BLOCK)

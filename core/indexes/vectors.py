@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,13 +41,19 @@ def nothing(*_) -> None:
 
 @dataclass(frozen=True, eq=False)
 class VectorIndex:
-    """Unit vectors in faiss, vector `i` that of item `i`. `facts` has kind, dimension, items, seconds, encoded, reused."""
+    """Unit vectors in faiss, vector `i` that of item `i`. `facts` has kind, dimension, items, seconds, encoded, reused,
+    and the source where others made them."""
 
     index: Any
     facts: dict[str, Any]
 
     def __len__(self) -> int:
         return self.facts["items"]
+
+    @property
+    def source(self) -> str:
+        """Who made the vectors, where it was not this program, as a sentence; else empty."""
+        return self.facts.get("source", "")
 
     def fits(self, vector: np.ndarray) -> None:
         """Raises BadParameter where a vector has another dimension than those that are searched."""
@@ -141,10 +147,13 @@ def build(
     check: Callable[[], None] = nothing,
     limit: int = LIMIT,
     encode: Encode | None = None,
+    worded: Sequence[str] = (),
+    source: str = "",
 ) -> VectorIndex:
     """The vectors, made where they are not finished; what is done goes to disk block by block and is taken up again.
 
-    `encode` encodes blocks elsewhere than here. The same bytes whoever encodes, in whatever order. Raises BadInput where there are more
+    `encode` encodes blocks elsewhere than here. `worded` are texts of items that are encoded rather than the graph's own, and `source`
+    says who made their vectors. The same bytes whoever encodes, in whatever order. Raises BadInput where there are more
     than `limit` of them, or none, and StoreError.
     """
     folder = place(graph, encoder, of)
@@ -156,7 +165,8 @@ def build(
             raise BadInput(f"“{graph.name}” has no {of} to encode.")
         if count(graph, of) > limit:
             raise BadInput(too_many(graph, encoder, of, limit))
-        return finished(Blocks(graph, of, folder), encode or here(encoder, check), {"of": of}, progress, check)
+        facts = {"of": of} | ({"source": source} if source else {})
+        return finished(Blocks(graph, of, folder, worded=worded), encode or here(encoder, check), facts, progress, check)
 
 
 def finished(blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Tell, check: Callable[[], None]) -> VectorIndex:

@@ -3,7 +3,7 @@
     .venv-peers/bin/python tests/peers/indexes_peer.py lightrag tests/core/corpus/indexes/recorded/lightrag
 
 Their language model is written here: it finds the entities and relations below whose words are in the chunk that it is shown. Vectors are
-those of the comparisons; files that hold vectors, replies and the like are removed, and the clock stands still.
+those of the comparisons; files that hold replies and the like are removed, and the clock stands still.
 """
 
 from __future__ import annotations
@@ -213,16 +213,24 @@ def hipporag(folder: str) -> None:
 
 
 TOOLS = {  # what makes the folder, and the files of it that are recorded
-    "lightrag": (lightrag, "graph_*.graphml", "kv_store_text_chunks.json", "kv_store_full_docs.json", "kv_store_*_chunks.json"),
+    "lightrag": (
+        lightrag,
+        "graph_*.graphml",
+        "kv_store_text_chunks.json",
+        "kv_store_full_docs.json",
+        "kv_store_*_chunks.json",
+        "vdb_*.json",
+    ),
     "nano-graphrag": (
         nano_graphrag,
         "graph_*.graphml",
         "kv_store_text_chunks.json",
         "kv_store_full_docs.json",
         "kv_store_community_*.json",
+        "vdb_entities.json",
     ),
-    "fast-graphrag": (fast_graphrag, "chunks_kv_data.pkl", "graph_igraph_data.pklz"),
-    "hipporag": (hipporag, "openie_*.json"),
+    "fast-graphrag": (fast_graphrag, "chunks_kv_data.pkl", "graph_igraph_data.pklz", "entities_hnsw_index_*.bin"),
+    "hipporag": (hipporag, "openie_*.json", "*/entity_embeddings/vdb_entity.parquet"),
 }
 
 
@@ -236,7 +244,8 @@ def main(tool: str, folder: Path) -> None:
     recorded = {file for pattern in patterns for file in folder.glob(pattern)}
     for file in sorted(folder.rglob("*"), reverse=True):
         if file.is_dir():
-            file.rmdir()
+            if not any(file.iterdir()):
+                file.rmdir()
         elif file not in recorded:
             file.unlink()
 

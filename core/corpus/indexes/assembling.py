@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
 
 from core.corpus.chunks import chunk_id
 from core.corpus.document import Document
 from core.corpus.indexes.index import Chunk, Community, Index, Text
+from core.corpus.indexes.vectors import ItemVectors, item_vectors
 from core.corpus.tokens import tokens
 from core.errors import BadInput
 from core.graph.building.text_graph import assemble, with_tables
@@ -20,13 +24,15 @@ RELATED = "related to"  # the name of a relation that has none, as in graphs tha
 
 @dataclass
 class Opened:
-    """An index as a corpus has it: the documents, the graph, what is left out by what it is (with how often), and sentences on what was
-    guessed. The tables of the graph are those of a graph that is built here."""
+    """An index as a corpus has it: the documents, the graph, what is left out by what it is (with how often), sentences on what was
+    guessed, and the vectors of the graph's `nodes`, `relations`, `chunks` and `communities` that it holds. The tables of the graph are as
+    those of one that is built here."""
 
     documents: list[Document]
     graph: Graph
     left_out: Counter[str]
     notes: list[str]
+    vectors: dict[str, ItemVectors] = field(default_factory=dict)
 
 
 @dataclass
@@ -77,8 +83,25 @@ def assembled(index: Index, tool: str, name: str) -> Opened:
         },
         chunks,
     )
-    communities = _communities(index.communities, graph, left)
-    return Opened(documents, with_tables(graph, communities=communities) if communities else graph, +left, notes)
+    communities, numbers = _communities(index.communities, graph, left)
+    graph = with_tables(graph, communities=communities) if communities else graph
+    items: dict[str, Any] = {"nodes": _by_name(graph), "relations": _by_ends(graph), "chunks": rows, "communities": numbers}
+    sizes = {"nodes": graph.n_nodes, "relations": graph.n_edges, "chunks": len(chunks), "communities": len(communities or ())}
+    vectors = {one.of: item_vectors(one, items[one.of], sizes[one.of]) for one in index.vectors}
+    return Opened(documents, graph, +left, notes, {of: one for of, one in vectors.items() if one is not None})
+
+
+def _by_name(graph: Graph) -> dict[str, int]:
+    """Each node by its name."""
+    return {name: node for node, name in enumerate(graph.names(range(graph.n_nodes)))}
+
+
+def _by_ends(graph: Graph) -> dict[frozenset[str], int]:
+    """Each edge by the names of its ends, where no two edges join the same; else none."""
+    names = graph.names(range(graph.n_nodes))
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    found = {frozenset((names[head], names[tail])): edge for edge, (head, tail) in enumerate(zip(heads.tolist(), tails.tolist()))}
+    return found if len(found) == graph.n_edges else {}
 
 
 def _texts(index: Index, tool: str, notes: list[str]) -> tuple[list[Document], Table, dict[str, int]]:
@@ -169,9 +192,9 @@ def _known(chunks: Iterable[str], rows: dict[str, int], left: Counter[str]) -> l
     return [rows[chunk] for chunk in chunks if chunk in rows]
 
 
-def _communities(communities: Sequence[Community], graph: Graph, left: Counter[str]) -> Table | None:
-    """The table of communities, coarsest first; None where there is none with a member."""
-    number = {name: row for row, name in enumerate(graph.names(range(graph.n_nodes)))}
+def _communities(communities: Sequence[Community], graph: Graph, left: Counter[str]) -> tuple[Table | None, dict[str, int]]:
+    """The table of communities, coarsest first, and the row of each by its key; None where there is none with a member."""
+    number = _by_name(graph)
     inside: dict[str, list[int]] = {}
     for one in communities:
         names = [" ".join(name.split()) for name in one.members]
@@ -181,8 +204,8 @@ def _communities(communities: Sequence[Community], graph: Graph, left: Counter[s
     left["Left out, communities without a member"] += len(inside) - len(retained)
     row = {one.key: at for at, one in enumerate(retained)}
     if not retained:
-        return None
-    return Table.of(
+        return None, row
+    table = Table.of(
         level=[max(0, one.level) for one in retained],
         parent=[row.get(one.parent, -1) for one in retained],
         title=[" ".join(one.title.split()) or f"Community {one.key}" for one in retained],
@@ -190,3 +213,4 @@ def _communities(communities: Sequence[Community], graph: Graph, left: Counter[s
         report=[one.report for one in retained],
         rating=[min(10.0, max(0.0, one.rating)) for one in retained],
     )
+    return table, row

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from core.corpus.indexes.files import text
 from core.corpus.indexes.index import Chunk, Entity, Index, Relation, Text
 from core.corpus.indexes.pickled import Thing, plain
+from core.corpus.indexes.vectors import IndexVectors, hnsw_vectors, read_vectors
 from core.corpus.readers.packed import bytes_of
 from core.errors import BadInput
 from core.io.files import Source
 
 CHUNKS, GRAPH = "chunks_kv_data.pkl", "graph_igraph_data.pklz"
+VECTORS = re.compile(r"entities_hnsw_index_\d{1,6}\.bin")
 FILE_KEYS = ("file", "filename", "file_name", "source", "title", "name")  # of a text's metadata, which may name its file
 
 
@@ -29,19 +33,29 @@ def read(files: Mapping[str, Source]) -> Index:
     """
     index = Index()
     index.chunks, index.documents = _chunks(plain(bytes_of(files[CHUNKS]), CHUNKS))
-    names, about, edges = _graph(plain(_unzipped(files[GRAPH]), GRAPH))
+    names, about, edges, encoded = _graph(plain(_unzipped(files[GRAPH]), GRAPH))
     chunks_of: dict[str, dict[str, None]] = {name: {} for name in names}
     for relation in edges:
         for end in (relation.head, relation.tail):
             chunks_of[end].update(dict.fromkeys(relation.chunks))
     index.relations = edges
     index.entities = [Entity(name, type, description, tuple(chunks_of[name])) for name, (type, description) in zip(names, about)]
+    readers = [("entities", partial(_vectors, file, names, encoded)) for name, file in files.items() if VECTORS.fullmatch(name)]
+    index.vectors = read_vectors(readers, index.notes) if len(readers) == 1 else []
     alone = sum(not some for some in chunks_of.values())
     if alone:
         index.notes.append(f"Entities without a relation of a chunk: {alone:,}; the index does not say in which chunk they are.")
     if len(index.documents) < len(index.chunks):
         index.notes.append("Which chunks are of one document goes by the file that the texts' metadata name.")
     return index
+
+
+def _vectors(file: Source, names: list[str], encoded: list[str]) -> IndexVectors:
+    """The vectors of the entities, whose labels in hnswlib are their numbers in the graph."""
+    labels, matrix = hnsw_vectors(file)
+    known = (labels >= 0) & (labels < len(names))
+    rows = labels[known].tolist()
+    return IndexVectors("nodes", tuple(names[row] for row in rows), tuple(encoded[row] for row in rows), matrix[known])
 
 
 def _unzipped(file: Source) -> bytes:
@@ -74,11 +88,12 @@ def _chunks(found: Any) -> tuple[list[Chunk], list[Text]]:
     return chunks, list(documents.values())
 
 
-def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[Relation]]:
-    """The names of the nodes, their types and descriptions, and the relations of a described igraph."""
+def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[Relation], list[str]]:
+    """The names of the nodes, their types and descriptions, the relations of a described igraph, and what an encoder read of each node."""
     try:
         count, ends, _, _, nodes, edges = found.given
         names = [" ".join(text(name).split()) or f"node {number}" for number, name in enumerate(nodes["name"])]
+        encoded = list(map(_encoded, nodes["name"], nodes["type"], nodes["description"]))
         about = list(zip(map(text, nodes["type"]), map(_lines, nodes["description"])))
         rows = list(zip(ends, edges.get("description", [""] * len(ends)), edges.get("chunks", [None] * len(ends))))
         relations = [Relation(names[head], names[tail], description=_lines(said), chunks=_keys(some)) for (head, tail), said, some in rows]
@@ -86,7 +101,13 @@ def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[Relation]
             raise ValueError
     except (AttributeError, ValueError, KeyError, TypeError, IndexError):
         raise BadInput(f"{GRAPH} does not hold a graph as fast-graphrag writes it.") from None
-    return names, about, relations
+    return names, about, relations, encoded
+
+
+def _encoded(name: Any, type: Any, description: Any) -> str:
+    """What fast-graphrag's encoder reads of an entity, its `to_str`."""
+    more = text(description)
+    return f"[{text(type)}] {text(name)}" + (f"\n[DESCRIPTION] {more}" if more else "")
 
 
 def _lines(value: Any) -> str:

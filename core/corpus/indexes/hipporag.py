@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from core.corpus.indexes.files import json_of, text, texts
 from core.corpus.indexes.index import Chunk, Entity, Index, Relation, Text
+from core.corpus.indexes.vectors import parquet_vectors, read_vectors
 from core.errors import BadInput
 from core.io.files import Source
 
+VECTORS = "vdb_entity.parquet"  # in a folder that is called by the models
 FILE = re.compile(r"openie_.*results.*\.json")
 OTHERS = re.compile("[^a-z0-9 ]")  # what HippoRAG makes blanks of
 LONGEST_TITLE = 120  # characters
@@ -41,7 +44,13 @@ def read(files: Mapping[str, Source]) -> Index:
     passages = [(text(row.get("idx")) or str(number), text(row.get("passage"))) for number, row in enumerate(docs)]
     index.documents = _titled(passages, index.notes)
     index.chunks = [Chunk(one.key, one.text, one.key) for one in index.documents]
-    _names_and_triples(docs, [key for key, _ in passages], index)
+    called = _names_and_triples(docs, [key for key, _ in passages], index)
+    item = lambda content: (called.get(folded(content), ""), content)
+    tables = [one for name, one in files.items() if name.rpartition("/")[2] == VECTORS]
+    readers = [("entities", partial(parquet_vectors, one, "nodes", ("content", "embedding"), item)) for one in tables]
+    if len(readers) > 1:
+        index.notes.append(f"There are several files {VECTORS}, by several models; none is taken.")
+    index.vectors = read_vectors(readers, index.notes) if len(readers) == 1 else []
     index.notes.append("Its edges between alike names lie in a pickled file, which is not read.")
     return index
 
@@ -61,8 +70,8 @@ def _titled(passages: Sequence[tuple[str, str]], notes: list[str]) -> list[Text]
     return [Text(key, title.strip(), rest.strip()) for (key, _), (title, _, rest) in zip(passages, parts)]
 
 
-def _names_and_triples(docs: Sequence[Mapping[str, Any]], keys: Sequence[str], index: Index) -> None:
-    """Put the entities and relations of all passages into the index."""
+def _names_and_triples(docs: Sequence[Mapping[str, Any]], keys: Sequence[str], index: Index) -> dict[str, str]:
+    """Put the entities and relations of all passages into the index; the name of each entity by what its spellings have in common."""
     spellings: dict[str, Counter[str]] = {}
     chunks: dict[str, dict[str, None]] = {}
     triples: list[tuple[str, str, str, str]] = []
@@ -87,3 +96,4 @@ def _names_and_triples(docs: Sequence[Mapping[str, Any]], keys: Sequence[str], i
     called = {key: min(some, key=lambda one: (-some[one], one)) for key, some in spellings.items()}
     index.entities = [Entity(called[key], chunks=tuple(some)) for key, some in chunks.items()]
     index.relations = [Relation(called[head], called[tail], name, chunks=(chunk,)) for head, name, tail, chunk in triples]
+    return called

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from core.corpus.indexes.vectors import IndexVectors
+
 
 @dataclass(frozen=True)
 class Text:
@@ -72,5 +74,6 @@ class Index:
     entities: list[Entity] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     communities: list[Community] = field(default_factory=list)
+    vectors: list[IndexVectors] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)

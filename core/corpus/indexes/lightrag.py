@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from core.corpus.indexes.files import Row, keyed, number, text, texts
 from core.corpus.indexes.index import Chunk, Community, Entity, Index, Relation, Text
+from core.corpus.indexes.vectors import IndexVectors, called, nano_vectors, read_vectors
 from core.graph.readers.graphml import attributed
 from core.io.files import Source
 
@@ -18,6 +20,7 @@ GRAPH, CHUNKS, DOCUMENTS, REPORTS = (
     "kv_store_community_reports.json",
 )
 OF_ENTITIES, OF_RELATIONS = "kv_store_entity_chunks.json", "kv_store_relation_chunks.json"
+VECTORS = {"nodes": "vdb_entities.json", "relations": "vdb_relationships.json", "chunks": "vdb_chunks.json"}
 BETWEEN = "<SEP>"  # between the parts of one attribute
 UNNAMED = ("unknown_source", "no-file-path", "custom_kg", "UNKNOWN")  # what LightRAG writes for a file that it does not know
 
@@ -45,6 +48,7 @@ def read(files: Mapping[str, Source]) -> Index:
     if OF_RELATIONS in files:
         both = {_ends(*key.partition(BETWEEN)[::2]): texts(row.get("chunk_ids")) for key, row in keyed(files[OF_RELATIONS]).items()}
         index.relations = [replace(one, chunks=_both(one.chunks, both.get(_ends(one.head, one.tail), ()))) for one in index.relations]
+    index.vectors = _vectors(files, lambda of, row: text(row.get("content")), index.notes)
     return index
 
 
@@ -52,6 +56,10 @@ def read_nano(files: Mapping[str, Source]) -> Index:
     """The index in these files, of nano-graphrag 0.0.8: as LightRAG's, without keywords, with communities on levels and their reports. A
     community is a part of the one that names it among its parts. Raises BadInput for a damaged file."""
     index = _texts_and_graph(files)
+    contents = {one.key: one.text for one in index.chunks}
+    nodes = {id: f"{id}{about.get('description', '')}" for id, about in attributed(files[GRAPH])[0].items()}
+    worded = lambda of, row: contents.get(text(row.get("__id__")), "") if of == "chunks" else nodes.get(text(row.get("entity_name")), "")
+    index.vectors = _vectors(files, worded, index.notes)
     reports = keyed(files[REPORTS])
     parents = {part: key for key, row in reports.items() for part in texts(row.get("sub_communities"))}
     index.communities = [_community(key, row, parents.get(key, "")) for key, row in reports.items()]
@@ -73,6 +81,14 @@ def _texts_and_graph(files: Mapping[str, Source]) -> Index:
     ]
     index.relations = [_relation(bare(head), bare(tail), about) for head, tail, about in edges]
     return index
+
+
+def _vectors(files: Mapping[str, Source], worded: Callable[[str, Row], str], notes: list[str]) -> list[IndexVectors]:
+    """The vectors of entities, relations and chunks; `worded` gives the text that the vector of a row is of."""
+    readers = [
+        (OF[of], partial(nano_vectors, files[name], of, KEYS[of], partial(worded, of))) for of, name in VECTORS.items() if name in files
+    ]
+    return read_vectors(readers, notes)
 
 
 def _relation(head: str, tail: str, about: Mapping[str, str]) -> Relation:
@@ -122,3 +138,11 @@ def _both(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
 
 def _ends(one: str, other: str) -> tuple[str, str]:
     return min(one, other), max(one, other)
+
+
+OF = {"nodes": "entities", "relations": "relations", "chunks": "chunks"}
+KEYS: dict[str, Callable[[Row], Hashable]] = {  # of what the vector of a row is
+    "nodes": lambda row: bare(called(row, "entity_name")),
+    "relations": lambda row: frozenset((bare(called(row, "src_id")), bare(called(row, "tgt_id")))),
+    "chunks": lambda row: text(row.get("__id__")),
+}

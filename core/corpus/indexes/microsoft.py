@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from core.corpus.indexes.files import Row, columns_of, number, rows_of, text, texts
 from core.corpus.indexes.index import Chunk, Community, Entity, Index, Relation, Text
+from core.corpus.indexes.vectors import IndexVectors, parquet_vectors, read_vectors
 from core.io.files import Source
 
 TABLES = ("entities", "relationships", "text_units")  # without which there is no index
@@ -40,9 +42,47 @@ def read(files: Mapping[str, Source]) -> Index:
         rows = rows_of(tables["documents"], ["id"], ["title", "text", "raw_content"])
         found.documents = [Text(text(row["id"]), text(row.get("title")), text(row.get("text") or row.get("raw_content"))) for row in rows]
     found.communities = _communities(tables, names)
+    by_id = {text(row["id"]): (text(row[called]), row) for row in entities}
+    found.vectors = _vectors(files, tables, by_id, {one.key: one.text for one in found.chunks}, found.notes)
     if "covariates" in tables:
         found.left_out["Left out, claims (covariates)"] = len(rows_of(tables["covariates"], ["id"]))
     return found
+
+
+VECTORS = {"nodes": "entity.description", "communities": "community.full_content", "chunks": "text_unit.text"}
+FILE = "embeddings.{}.parquet"  # which GraphRAG writes where `snapshots: embeddings` says so
+UNREADABLE = "Its vectors lie in LanceDB, which is not read; with “snapshots: embeddings: true” GraphRAG writes them as Parquet too."
+
+
+def _vectors(
+    files: Mapping[str, Source],
+    tables: Mapping[str, Source],
+    entities: Mapping[str, tuple[str, Row]],
+    chunks: Mapping[str, str],
+    notes: list[str],
+) -> list[IndexVectors]:
+    """The vectors of entities, reports and text units, where they lie in Parquet."""
+    known = {of: files.get(FILE.format(name)) or files.get(FILE.format(name.replace(".", "_"))) for of, name in VECTORS.items()}
+    if not any(known.values()):
+        notes += [UNREADABLE] if any(".lance/" in name for name in files) else []
+        return []
+    reports = _rows(tables, "community_reports", ("id", "community", "full_content"))
+    items: dict[str, Mapping[str, tuple[str, str]]] = {  # by its id of what a vector is, and the text that was encoded
+        "nodes": {id: (" ".join(title.split()), f"{title}:{text(row.get('description'))}") for id, (title, row) in entities.items()},
+        "communities": {text(row.get("id")): (_key(row.get("community")), text(row.get("full_content"))) for row in reports},
+        "chunks": {id: (id, chunk) for id, chunk in chunks.items()},
+    }
+    readers = [
+        (words, partial(parquet_vectors, file, of, ("id", "embedding"), partial(_item, items[of])))
+        for of, words in (("nodes", "entities"), ("communities", "communities"), ("chunks", "chunks"))
+        if (file := known[of]) is not None
+    ]
+    return read_vectors(readers, notes)
+
+
+def _item(items: Mapping[str, tuple[str, str]], id: str) -> tuple[str, str]:
+    """The key and the text of an id; empty where the index lacks it."""
+    return items.get(id, ("", ""))
 
 
 RELATION = ("description", "weight", "text_unit_ids")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from core.corpus.catalogue import new_folder
 from core.corpus.corpus import Corpus, write
@@ -14,15 +17,18 @@ from core.corpus.indexes.assembling import Opened, assembled
 from core.corpus.indexes.files import files_of
 from core.corpus.indexes.index import Index
 from core.corpus.indexes.tools import TOOLS, recognised
+from core.corpus.indexes.vectors import ItemVectors
 from core.errors import BadInput, Cancelled, HopscopeError, StoreError
 from core.graph.building.text_graph import store
 from core.graph.store import Graph
+from core.io import digests
 from core.io.durable import write_whole
 from core.io.files import size_text
 from core.runtime.meter import silent
 from core.runtime.subprocess_worker import MEMORY, TIME, Ended, Worker
 
 FOLDER = "opened"  # in the folder of a corpus: the graphs of indexes that were opened, one for each tool
+VECTORS, OF_TEXTS = "vectors", "-texts"  # beside it: its vectors by what they are of, and the texts that were encoded
 ABOUT = "opened.json"  # beside such a graph: what was taken, and of which documents
 MOST_MEMORY, MOST_SECONDS = 1 << 32, 600.0  # addresses and processor time of the process that reads
 Tell = Callable[[str, float | None], None]
@@ -85,7 +91,7 @@ def open_index(
     progress("Writing the corpus", 1.0)
     corpus = write(folder, opened.documents, title, source=f"opened from an index of {taken.title}", check=check)
     taken = replace(taken, corpus=corpus.digest)
-    _keep(corpus, opened.graph, taken)
+    _keep(corpus, opened, taken)
     return corpus, taken
 
 
@@ -103,15 +109,40 @@ def opened_graph(corpus: Corpus, tool: str) -> Graph:
     return Graph.open(corpus.folder / FOLDER / tool)
 
 
-def _keep(corpus: Corpus, graph: Graph, taken: Taken) -> None:
-    """Store the graph and what was taken beside the documents. Raises StoreError."""
+def opened_vectors(corpus: Corpus, tool: str, of: str) -> ItemVectors | None:
+    """The vectors of the nodes, relations, chunks or communities (`of`) that the index of a tool came with; None where it has none, or they
+    are damaged."""
+    files = [corpus.folder / FOLDER / tool / VECTORS / f"{of}{end}.npy" for end in ("", OF_TEXTS)]
+    try:
+        for file in files:
+            digests.check_sealed(file)
+        matrix, texts = np.load(files[0], mmap_mode="r"), json.loads(np.load(files[1]).tobytes())
+        return ItemVectors(tuple(texts), matrix)
+    except (OSError, ValueError, EOFError, TypeError):
+        return None
+
+
+def _keep(corpus: Corpus, opened: Opened, taken: Taken) -> None:
+    """Store the graph, the vectors and what was taken beside the documents. Raises StoreError."""
     folder = corpus.folder / FOLDER / taken.tool
-    store(graph, folder)
+    store(opened.graph, folder)
     known = {field: getattr(taken, field) for field in ("tool", "form", "counts", "left_out", "notes", "corpus")}
     try:
+        (folder / VECTORS).mkdir(exist_ok=True)
+        for of, found in opened.vectors.items():
+            texts = np.frombuffer(json.dumps(found.texts).encode(), np.uint8)
+            for end, array in (("", found.matrix), (OF_TEXTS, texts)):
+                write_whole(folder / VECTORS / f"{of}{end}.npy", partial(_sealed, array))
         write_whole(folder / ABOUT, lambda temporary: temporary.write_text(json.dumps(known, ensure_ascii=False), "utf-8"))
     except OSError as error:
         raise StoreError(f"The index cannot be stored in {folder}: {error.strerror or error}.") from None
+
+
+def _sealed(array: np.ndarray, file: Path) -> None:
+    """Write an array with its digest. Raises OSError."""
+    with open(file, "wb") as stream:
+        np.save(stream, array)
+    digests.seal(file)
 
 
 def _read(path: Path, name: str, progress: Tell, check: Callable[[], None]) -> tuple[Opened, Taken]:
@@ -138,6 +169,7 @@ def _read(path: Path, name: str, progress: Tell, check: Callable[[], None]) -> t
         "communities": len(communities or ()),
         "reports": sum(map(bool, communities.texts("report"))) if communities is not None else 0,
     }
+    counts["vectors"] = sum(found.count for found in opened.vectors.values())
     return opened, Taken(tool, index.form, counts, dict(opened.left_out), (*opened.notes, *notes))
 
 

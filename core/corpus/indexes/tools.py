@@ -33,8 +33,8 @@ TOOLS: dict[str, Tool] = {
         microsoft.holds,
         microsoft.read,
         "0.3 to 3; its own example, of version 3",
-        "entities, relations with weights, communities on levels, reports with ratings",
-        "claims",
+        "entities, relations with weights, communities on levels, reports with ratings; vectors in Parquet",
+        "claims, vectors in LanceDB",
     ),
     "lightrag": Tool(
         "LightRAG",
@@ -42,7 +42,7 @@ TOOLS: dict[str, Tool] = {
         lightrag.holds,
         lightrag.read,
         "1.5.7",
-        "entities, relations with keywords and weights",
+        "entities, relations with keywords and weights; vectors",
         "saved replies",
     ),
     "nano-graphrag": Tool(
@@ -51,7 +51,7 @@ TOOLS: dict[str, Tool] = {
         lightrag.holds_nano,
         lightrag.read_nano,
         "0.0.8.2",
-        "entities, relations with weights, communities on levels, reports with ratings",
+        "entities, relations with weights, communities on levels, reports with ratings; vectors",
         "saved replies",
     ),
     "fast-graphrag": Tool(
@@ -60,7 +60,7 @@ TOOLS: dict[str, Tool] = {
         fast_graphrag.holds,
         fast_graphrag.read,
         "0.0.5",
-        "entities, relations, “is” edges",
+        "entities, relations, “is” edges; vectors",
         "",
     ),
     "hipporag": Tool(
@@ -69,7 +69,7 @@ TOOLS: dict[str, Tool] = {
         hipporag.holds,
         hipporag.read,
         "2.0.0a4",
-        "names and triples",
+        "names and triples; vectors of names",
         "its pickled graph; edges between alike names can be made here",
     ),
     "youtu-graphrag": Tool(
@@ -79,7 +79,7 @@ TOOLS: dict[str, Tool] = {
         youtu.read,
         "of 2025, by its code and example",
         "entities with attributes as descriptions, relations by name, communities",
-        "keywords",
+        "keywords, vectors",
     ),
 }
 """Each tool by a short word, which names its build (`opened-graphrag`) and its chunks (`report.txt#graphrag-0`)."""
@@ -88,9 +88,8 @@ TOOLS: dict[str, Tool] = {
 def index_page() -> str:
     """The table of tools for docs/formats.md."""
     head = ["| tool | read: versions | files | build | what is taken | what is not |", "|---|---|---|---|---|---|"]
-    left = lambda one: ", ".join(filter(None, (one.left, "vectors")))
     rows = (
-        f"| {one.title} | {one.versions} | {one.known_by} | `{build_of(name)}` | {one.taken} | {left(one)} |" for name, one in TOOLS.items()
+        f"| {one.title} | {one.versions} | {one.known_by} | `{build_of(name)}` | {one.taken} | {one.left} |" for name, one in TOOLS.items()
     )
     return "\n".join([*head, *rows])
 

@@ -60,6 +60,7 @@ class ByVector(Operator):
         enough = sum(score >= self.least for score in order.scores or ())
         recorder.before_cut, found = order, order.head(min(self.keep, enough))
         recorder.notes.append(f"The nearest of {total:,} {self.field}: {best_names(ctx.graph, found) or 'none near enough'}.")
+        recorder.notes.extend(filter(None, (index.source,)))
         return found
 
     def _left_out(self, graph: Graph) -> np.ndarray:

@@ -8,8 +8,12 @@ from core.corpus.indexes.assembling import Opened, assembled
 from core.corpus.indexes.files import files_of
 from core.corpus.indexes.index import Index
 from core.corpus.indexes.tools import TOOLS, recognised
+from tests.peers.encoder import Encoder
 
 RECORDED = Path(__file__).with_name("recorded")
+HARBOUR = "Ann Lee built the harbour of Varna in 1902. The harbour lies on the Black Sea."
+SHIP = "The Marie is a ship. Ann Lee owns the Marie, and Bo Holm is its captain. Bo Holm was born in Varna."
+ENCODER = Encoder([HARBOUR, SHIP])  # that of the tools when they made the indexes that are recorded
 
 
 def index_in(folder: Path) -> tuple[str, Index]:

@@ -13,7 +13,7 @@ from tests.core.corpus.indexes.kit import RECORDED
 from tests.core.corpus.indexes.test_youtu import CHUNKS, ROWS, json
 
 FILES = {
-    tool: {file.name: file.read_bytes() for file in sorted((RECORDED / tool).iterdir())}
+    tool: {file.relative_to(RECORDED / tool).as_posix(): file.read_bytes() for file in sorted((RECORDED / tool).rglob("*.*"))}
     for tool in ("lightrag", "nano-graphrag", "fast-graphrag", "hipporag")
 } | {"youtu-graphrag": {"graphs/demo_new.json": json.dumps(ROWS).encode(), "chunks/demo.txt": CHUNKS.encode()}}
 PIECES = st.sampled_from(

@@ -9,11 +9,9 @@ import pytest
 
 from core.corpus.indexes.assembling import RELATED
 from core.errors import BadInput
-from tests.core.corpus.indexes.kit import RECORDED, edges_of, index_in, nodes_of, opened_from
+from tests.core.corpus.indexes.kit import HARBOUR, RECORDED, SHIP, edges_of, index_in, nodes_of, opened_from
 
 LIGHTRAG, NANO = RECORDED / "lightrag", RECORDED / "nano-graphrag"
-HARBOUR = "Ann Lee built the harbour of Varna in 1902. The harbour lies on the Black Sea."
-SHIP = "The Marie is a ship. Ann Lee owns the Marie, and Bo Holm is its captain. Bo Holm was born in Varna."
 
 
 def test_a_folder_of_lightrag():

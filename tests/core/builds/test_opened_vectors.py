@@ -1,0 +1,103 @@
+"""The vectors that an opened index came with: taken where the encoder makes the same, else made anew, and which is said."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from core.builds import build, status
+from core.corpus.indexes.opening import FOLDER, open_index, opened_vectors
+from core.environment import Environment
+from core.indexes.encoded import texts
+from core.indexes.vectors import opened, place, vector_index
+from core.models.base import NoModels
+from core.operators.base import Context
+from core.operators.texts.vectors import VectorNodes
+from core.types import Question, State
+from tests.core.builds.kit import Reading
+from tests.core.corpus.indexes.kit import ENCODER, RECORDED
+
+
+class Theirs(NoModels):
+    """Models whose encoder is that of the recorded indexes; it counts what it reads."""
+
+    def __init__(self):
+        self.read = []
+
+    def encoder(self, name="encoder"):
+        return self
+
+    def encode(self, texts, check=None):
+        self.read += texts
+        return ENCODER.encode(texts)
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    return open_index(RECORDED / "lightrag", "harbour")[0]
+
+
+def notes(corpus) -> list[str]:
+    return [note for note in status(corpus, "opened-lightrag").report["notes"] if "ectors" in note]
+
+
+def test_vectors_of_the_encoder_are_taken(corpus):
+    models = Theirs()
+    graph = build(corpus, "opened-lightrag", models)
+    given = opened_vectors(corpus, "lightrag", "nodes")
+    index = vector_index(graph, models, "nodes")
+    assert np.allclose(index.of(np.arange(5)), given.matrix.astype(np.float32))
+    assert not {*texts(graph, "nodes", range(5)), *texts(graph, "relations", range(5))} & set(models.read)  # only the checks
+    assert index.source == "The vectors of entities are those of the index of LightRAG: 5. 5 were made again and are the same."
+    assert notes(corpus) == [index.source, index.source.replace("entities", "relations")]
+
+
+def test_vectors_of_another_encoder_are_not(corpus):
+    graph = build(corpus, "opened-lightrag", Reading())
+    why = "are not taken: they have 384 numbers each, and those of the encoder here 16. They are made anew."
+    assert notes(corpus) == [f"The vectors of {what} in the index of LightRAG {why}" for what in ("entities", "relations")]
+    index = vector_index(graph, Reading(), "nodes")
+    assert not index.source and np.allclose(index.of(np.arange(5)), Reading().encode(texts(graph, "nodes", range(5))), atol=1e-3)
+
+
+def test_vectors_of_one_length_by_another_encoder_are_not(corpus):
+    class Turned(Theirs):
+        def encode(self, texts, check=None):
+            return ENCODER.encode(texts)[:, ::-1].copy()
+
+    build(corpus, "opened-lightrag", Turned())
+    assert len(notes(corpus)) == 2 and "of 5 texts that were encoded again, one has a cosine of " in notes(corpus)[0]
+
+
+def test_items_without_a_vector_are_encoded_here(corpus):
+    folder = corpus.folder / FOLDER / "lightrag" / "vectors"
+    given = opened_vectors(corpus, "lightrag", "nodes")
+    left = ["", *given.texts[1:]]
+    with open(folder / "nodes-texts.npy", "wb") as stream:
+        np.save(stream, np.frombuffer(json.dumps(left).encode(), np.uint8))
+    models = Theirs()
+    graph = build(corpus, "opened-lightrag", models)
+    index = vector_index(graph, models, "nodes")
+    (first,) = texts(graph, "nodes", [0])
+    assert first in models.read and np.allclose(index.of(np.arange(1)), ENCODER.encode([first]), atol=1e-3)
+    assert ": 4, 1 are made here. 4 were made again" in index.source
+
+
+def test_damaged_vectors_are_made_anew(corpus):
+    file = corpus.folder / FOLDER / "lightrag" / "vectors" / "nodes.npy"
+    content = bytearray(file.read_bytes())
+    content[200] ^= 255
+    file.write_bytes(bytes(content))
+    assert opened_vectors(corpus, "lightrag", "nodes") is None
+    graph = build(corpus, "opened-lightrag", Theirs())
+    assert not opened(place(graph, Theirs(), "nodes")).source
+
+
+def test_a_row_on_the_opened_graph_says_whose_vectors_it_searches(corpus):
+    graph = build(corpus, "opened-lightrag", Theirs())
+    state = State(Question("Who built the harbour?"), vector=ENCODER.encode(["Who built the harbour?"])[0])
+    after = VectorNodes(keep=2)(state, Context(graph, Environment(Theirs())))
+    assert after.trace[-1].notes[-1].startswith("The vectors of entities are those of the index of LightRAG")
