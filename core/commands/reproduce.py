@@ -5,19 +5,23 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import OK, bar, finish, warn, write_text
 from core.errors import BadInput
-from core.evaluation.papers.beside import Beside, agreement, beside, cells, markdown
+from core.evaluation.papers.beside import Beside, Measured, beside, markdown, written
 from core.evaluation.papers.experiments import Experiment, PublishedSet, experiment, papers
 from core.evaluation.papers.gains import gains, quartiles
+from core.evaluation.papers.measures import MEASURES
+from core.evaluation.papers.walks import prepare_walks
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import catalogue
+from core.instances.catalogue import Instance, catalogue
+from core.io.durations import with_time_left
 
 SMALL = 5  # questions of each set
 EPILOG = """Without a name it lists every table and figure of the five papers, and what makes each. A run is an evaluation for each
@@ -71,16 +75,39 @@ def run(options) -> int:
     if options.answer:
         for role in ("answer", "choose"):
             engine.models.set_role(role, options.answer, save=False)
-    tables, differs = [], _differs(options, wanted, sets, engine)
-    for name, asked in sets.items():
-        summary = _asked(options, engine, wanted, asked)
-        differs += [f"{name}: {sentence}" for sentence in filter(None, [_part(summary), summary.so_far(), *summary.failed()])]
-        tables += gains(wanted, name, summary) if wanted.after else beside(wanted, name, summary)
-        differs += _quartiles(wanted, name, summary)
+    tables, differs = (_measured if wanted.measures else _evaluated)(options, engine, wanted, sets)
     if out is not None:
         write_text(out, markdown(wanted, tables, differs))
     _print(wanted, tables, differs, options.json)
     return OK
+
+
+def _measured(options, engine, wanted: Experiment, sets: dict[str, str]) -> tuple[list[Beside | Measured], list[str]]:
+    """The tables of what is taken without an evaluation, and what differs from the paper."""
+    with bar("Opening the graph") as advanced:
+        found = MEASURES[wanted.measures](engine, sets, dict(wanted.rows), _size(options), options.graph, advanced)
+    return [*found], [*wanted.differs, *_small(options, wanted, sets)]
+
+
+def _evaluated(options, engine, wanted: Experiment, sets: dict[str, str]) -> tuple[list[Beside | Measured], list[str]]:
+    """The tables of an evaluation a set, and what differs from the paper."""
+    tables: list[Beside | Measured] = []
+    differs = _differs(options, wanted, sets, engine)
+    wanted, instances = wanted.asked(catalogue(), options.small)
+    for name, asked in sets.items():
+        summary = _asked(options, engine, wanted, instances, asked)
+        differs += [f"{name}: {sentence}" for sentence in filter(None, [_part(summary), summary.so_far(), *summary.failed()])]
+        tables += gains(wanted, name, summary) if wanted.after else beside(wanted, name, summary)
+        differs += _quartiles(wanted, name, summary)
+    return tables, differs
+
+
+def _size(options) -> int | None:
+    """How many questions of each set; None for all. Raises BadInput."""
+    sample = options.sample or (str(SMALL) if options.small else "all")
+    if sample != "all" and not sample.isdecimal():
+        raise BadInput(f"A sample is a whole number or “all”, not “{sample}”.")
+    return None if sample == "all" else int(sample)
 
 
 def _list(as_json: bool) -> None:
@@ -127,20 +154,16 @@ def _in(folders: list[Path], published: PublishedSet) -> str:
     return ""
 
 
-def _asked(options, engine, wanted: Experiment, asked: str) -> Summary:
+def _asked(options, engine, wanted: Experiment, instances: Sequence[Instance], asked: str) -> Summary:
     """The run of one set, finished. Raises BadInput, HopscopeError."""
-    known = catalogue()
-    chosen = (wanted.small_rows or tuple(wanted.rows)) if options.small else tuple(wanted.rows)
-    chosen = (wanted.after, *chosen) if wanted.after else chosen
-    sample = options.sample or (str(SMALL) if options.small else "all")
-    if sample != "all" and not sample.isdecimal():
-        raise BadInput(f"A sample is a whole number or “all”, not “{sample}”.")
-    settings = {"model": wanted.model and not options.no_llm, "judge": options.judge, "cold": wanted.cold, "graph": options.graph}
+    size, model = _size(options), wanted.model and not options.no_llm
+    settings = {"model": model, "judge": options.judge or (wanted.judge and model), "cold": wanted.cold, "graph": options.graph}
     store = Store(evaluations_file())
     with bar("Opening the graph") as advanced:
-        size = None if sample == "all" else int(sample)
-        plan = make_plan([known[id] for id in chosen], asked, size, lambda name: engine.graph(name, progress=advanced), **settings)
+        plan = make_plan(instances, asked, size, lambda name: engine.graph(name, progress=advanced), **settings)
     warn(plan.notes)
+    with bar("Encoding walks") as advanced:
+        prepare_walks(plan, engine, with_time_left(advanced))
     job = evaluate(engine, store, plan, False, workers_of(options), 0, None, 0)
     finish(job)
     return Summary(store.run(job.number), store.rows(job.number))
@@ -150,11 +173,20 @@ def _differs(options, wanted: Experiment, sets: dict[str, str], engine) -> list[
     """The settings that are not the paper's, in sentences."""
     answered = "nobody: the graph reader's names are scored" if options.no_llm else engine.models.title("answer")
     found = [*wanted.differs, f"Answers in the paper: {wanted.answers}. Here: {answered}."] if wanted.model else [*wanted.differs]
-    if options.small:
-        found += [f"{name}: {said}." for name in sets if (said := wanted.sets[name].small_is)]
-        left = [name for id, name in wanted.rows.items() if wanted.small_rows and id not in wanted.small_rows]
-        found += [f"Left out in small: {', '.join(left)}."] if left else []
-    return found
+    return [*found, *_small(options, wanted, sets)]
+
+
+def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
+    """What a small run has in the place of the paper's sets, and what it leaves out, in sentences."""
+    if not options.small:
+        return []
+    left = [name for id, name in wanted.rows.items() if wanted.small_rows and id not in wanted.small_rows]
+    varied = [f"Values in small: {wanted.small_vary.partition('=')[2]} of {wanted.vary.partition('=')[2]}."] if wanted.small_vary else []
+    return [
+        *(f"{name}: {said}." for name in sets if (said := wanted.sets[name].small_is)),
+        *([f"Left out in small: {', '.join(left)}."] if left else []),
+        *varied,
+    ]
 
 
 def _quartiles(wanted: Experiment, name: str, summary: Summary) -> list[str]:
@@ -173,16 +205,16 @@ def _part(summary: Summary) -> str:
     return f"{spec['sample']:,} of the {spec['of']:,} questions of {spec['set']}." if spec["sample"] < spec["of"] else ""
 
 
-def _print(wanted: Experiment, tables: list[Beside], differs: list[str], as_json: bool) -> None:
+def _print(wanted: Experiment, tables: list[Beside | Measured], differs: list[str], as_json: bool) -> None:
     if as_json:
         found = {"experiment": wanted.id, "tables": [dataclasses.asdict(one) for one in tables], "differs": differs}
         print(json.dumps(found, ensure_ascii=False, indent=2))
         return
     for one in tables:
-        rows = [["", "paper", "here", "n", "paper − first", "here − first", "agrees"], *(cells(one.metric, row) for row in one.rows)]
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        print(f"\n{wanted.paper}, {wanted.place}: {one.set}, {one.metric}")
-        for row in rows:
+        title, head, rows, notes = written(one)
+        widths = [max(map(len, column)) for column in zip(head, *rows)]
+        print(f"\n{wanted.paper}, {wanted.place}: {title}")
+        for row in (head, *rows):
             print("  ".join(cell.rjust(width) if i else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths))))
-        print(agreement(one))
+        print("\n".join(notes))
     print("\n" + "\n".join(differs))

@@ -44,6 +44,16 @@ class Beside:
     tau: float | None
 
 
+@dataclass(frozen=True)
+class Measured:
+    """A table of texts that the paper prints no values for, with sentences under it."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
 def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
     """For each metric that the paper prints of the set `name` its values beside those of a run."""
     found = []
@@ -86,15 +96,25 @@ def kendall(pairs: Sequence[tuple[float, float]]) -> float | None:
     return float(kendalltau(*zip(*pairs)).statistic)
 
 
-def markdown(experiment: Experiment, tables: Sequence[Beside], differs: Sequence[str]) -> str:
+HEAD = ("method", "paper", "here", "n", "from the first, paper", "from the first, here", "agrees")
+
+
+def markdown(experiment: Experiment, tables: Sequence[Beside | Measured], differs: Sequence[str]) -> str:
     """The tables as Markdown, one a set and metric, with what differs from the paper under them."""
     lines = [f"# {experiment.place}: {experiment.title}", "", experiment.paper, ""]
     for one in tables:
-        lines += [f"## {one.set}, {one.metric}", ""]
-        lines += ["| method | paper | here | n | from the first, paper | from the first, here | agrees |", "|---|---|---|---|---|---|---|"]
-        lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells(one.metric, row))} |" for row in one.rows]
-        lines += ["", agreement(one), ""]
+        title, head, rows, notes = written(one)
+        lines += [f"## {title}", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+        lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+        lines += ["", *notes, ""]
     return "\n".join([*lines, "## What differs from the paper", "", *(f"- {sentence}" for sentence in differs), ""])
+
+
+def written(one: Beside | Measured) -> tuple[str, Sequence[str], Sequence[Sequence[str]], Sequence[str]]:
+    """A table as texts: title, head, rows, and sentences under it."""
+    if isinstance(one, Measured):
+        return one.title, one.head, one.rows, one.notes
+    return f"{one.set}, {one.metric}", HEAD, [cells(one.metric, row) for row in one.rows], [agreement(one)]
 
 
 def cells(metric: str, row: Row) -> list[str]:

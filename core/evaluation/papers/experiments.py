@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, nearest
+from core.evaluation.reports.sensitivity import varied
+from core.instances.catalogue import Instance
+from core.lines import split
 
 FOLDER = Path(__file__).parent
 Values = Mapping[str, tuple[float | None, ...]]
@@ -31,11 +34,15 @@ class PublishedSet:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table of a paper. `rows` has the paper's name by instance, `printed` for each set and metric a value a row in the units that are
-    measured here (shares in [0, 1], seconds), None where the paper has none. `hours` is a guess for the whole of it with one graphics
-    card. `model` says whether language models answer, `cold` whether nothing is shared, `small_rows` are the instances of a small run.
-    `after` is the instance whose first ten the others begin with, where not their figures are compared but how these go with what the
-    others gain (`core.evaluation.papers.gains`).
+    """A table or figure of a paper.
+
+    `rows` has the paper's name by instance, `printed` for each set and metric a value a row in the units that are measured here (shares
+    in [0, 1], seconds), None where the paper has none; a figure prints none at all. `hours` is a guess for the whole of it with one
+    graphics card. `model` says whether language models answer, `judge` whether one judges the answers, `cold` whether nothing is shared,
+    `small_rows` are the instances of a small run. `after` is the instance whose first ten the others begin with, where not their figures
+    are compared but how these go with what the others gain (`core.evaluation.papers.gains`). `vary` makes of each row one for every value
+    of an operator's parameter, in a small run `small_vary`; of such rows nothing is printed. `measures` names what is taken in the place
+    of an evaluation (`core.evaluation.papers.measures`).
     """
 
     id: str
@@ -49,9 +56,30 @@ class Experiment:
     differs: tuple[str, ...]
     hours: int
     model: bool = True
+    judge: bool = False
     cold: bool = False
     small_rows: tuple[str, ...] = ()
     after: str = ""
+    vary: str = ""
+    small_vary: str = ""
+    measures: str = ""
+
+    def asked(self, known: Mapping[str, Instance], small: bool = False) -> tuple[Experiment, tuple[Instance, ...]]:
+        """The experiment with a row for every instance that is asked, and these instances."""
+        chosen = [id for id in self.rows if not small or not self.small_rows or id in self.small_rows]
+        before = (known[self.after],) if self.after else ()
+        if not self.vary:
+            return self, (*before, *(known[id] for id in chosen))
+        variation = self.small_vary if small and self.small_vary else self.vary
+        labels = [f"{variation.partition('=')[0].rpartition('.')[2]} {value.strip()}" for value in split(variation.partition("=")[2])]
+        rows, instances = {}, list(before)
+        for id in chosen:
+            for instance, label in zip(varied((known[id],), variation), labels, strict=True):
+                rows[instance.id] = f"{self.rows[id]}, {label}"
+                instances.append(instance)
+        none = (None,) * len(rows)
+        printed = {name: dict.fromkeys(columns, none) for name, columns in self.printed.items()}
+        return replace(self, rows=rows, printed=printed), tuple(instances)
 
     def small(self) -> dict[str, str]:
         """The shipped question sets of a small run by the paper's name of the set."""
@@ -93,10 +121,12 @@ def _read(file: dict[str, Any]) -> Paper:
 
 
 def _experiment(id: str, values: dict[str, Any], sets: Mapping[str, PublishedSet], scale: float, about: dict[str, Any]) -> Experiment:
+    none = (math.nan,) * len(values["rows"])
     printed = {
-        name: {metric: tuple(None if math.isnan(value) else value * scale for value in column) for metric, column in columns.items()}
+        name: {
+            metric: tuple(None if math.isnan(value) else value * scale for value in column or none) for metric, column in columns.items()
+        }
         for name, columns in values["printed"].items()
     }
-    small = tuple(values.get("small_rows", ()))
-    values = {key: value for key, value in values.items() if key != "scale"}
-    return Experiment(id, sets=sets, **about | values | {"printed": printed, "small_rows": small})
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items() if key != "scale"}
+    return Experiment(id, sets=sets, **about | values | {"printed": printed})

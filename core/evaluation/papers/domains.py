@@ -1,0 +1,80 @@
+"""The domains that question sets ask about (LEGO-GraphRAG's report, Figure 1): the first part of a relation's name, as Freebase has it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+
+from core.evaluation.papers.beside import Measured
+from core.evaluation.runs.plan import make_plan
+from core.graph.algorithms.local import Local
+from core.graph.algorithms.paths import shortest_paths
+from core.graph.protocol import KnowledgeGraph
+from core.instances.catalogue import published
+from core.types import Path, Question, Subgraph
+
+HOPS, PATHS = 4, 1000  # of the paths from an entity of a question
+WITHOUT = ("common", "type", "freebase", "kg", "base", "user")  # domains that say nothing of what is asked, where another is on the path
+NONE, NOT_FOUND = "no domain", "no path found"
+Tell = Callable[[str, float | None], None]
+
+
+def domains(engine, sets: Mapping[str, str], rows: Mapping[str, str], size: int | None, graph: str, progress: Tell) -> list[Measured]:
+    """One table of all sets: of each domain its share of the questions. `rows` are none. Raises BadInput, StoreError."""
+    shares: dict[str, Counter[str]] = {}
+    counts = []
+    for name, asked in sets.items():
+        plan = make_plan([published()["lego-1"]], asked, size, lambda one: engine.graph(one, progress=progress), graph=graph)
+        locals_: dict[str, Local] = {}
+        total: Counter[str] = Counter()
+        for place, drawn in enumerate(plan.drawn):
+            progress(f"Looking at {name}: {place:,} of {len(plan.drawn):,} questions", place / len(plan.drawn))
+            opened = drawn.open(engine).graph
+            key = drawn.address.name
+            local = locals_.get(key) or Local(opened, Subgraph(np.arange(opened.n_nodes), np.arange(opened.n_edges)), "both")
+            if drawn.source.name:
+                locals_[key] = local
+            total.update(of_question(local, drawn.question))
+        shares[name] = total
+        counts.append(f"{name}: {len(plan.drawn):,} of the {plan.of:,} questions of {plan.set}.")
+    return [Measured("domains of questions", ("domain", *shares), tuple(_rows(shares)), tuple(counts))]
+
+
+def of_question(local: Local, question: Question) -> dict[str, float]:
+    """The domains of the relations on the shortest paths, either way, from the question's entities to its answers, with shares that add up
+    to 1: each relation of each path counts alike.
+
+    >>> from core.evaluation.papers.domains import of_question
+    >>> from core.graph.algorithms.local import Local
+    >>> from core.types import Question, Subgraph
+    >>> of_question(Local(toy, Subgraph(np.arange(5), np.arange(7)), "both"), Question("Where is D?", "q", ("A",), ("D",)))
+    {'no domain': 1.0}
+    """
+    graph, ends = local.graph, {node for name in question.answers for node in local.graph.nodes_named(name)}
+    found = [
+        path
+        for name in question.entities
+        for seed in graph.nodes_named(name)
+        for path in shortest_paths(local, seed, HOPS, every=True, cap=PATHS)[0]
+        if path.end in ends
+    ]
+    counts = Counter(_named(graph, [path for path in found if len(path) == min(map(len, found))]))
+    meant = {domain: count for domain, count in counts.items() if domain not in WITHOUT} or dict(counts)
+    return {domain: count / sum(meant.values()) for domain, count in meant.items()} or {NOT_FOUND: 1.0}
+
+
+def _named(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[str]:
+    edges = [edge for path in paths for edge in path.edges]
+    for relation in graph.triples(np.asarray(edges, np.int64))[1]:
+        domain, dot, _ = graph.relation_names[int(relation)].partition(".")
+        yield domain if dot else NONE
+
+
+def _rows(shares: Mapping[str, Counter[str]]) -> Iterable[tuple[str, ...]]:
+    """A row a domain, those with the most over all sets first, what has none last."""
+    questions = {name: max(1.0, sum(one.values())) for name, one in shares.items()}
+    mean = {domain: sum(one[domain] / questions[name] for name, one in shares.items()) for one in shares.values() for domain in one}
+    for domain in sorted(mean, key=lambda domain: (domain in (NONE, NOT_FOUND), -round(mean[domain], 9), domain)):
+        yield (domain, *(f"{100 * one[domain] / questions[name]:.1f} %" for name, one in shares.items()))

@@ -1,0 +1,14 @@
+"""What of the papers is measured without an evaluation, by the name that an experiment gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.evaluation.papers.beside import Measured
+from core.evaluation.papers.domains import domains
+from core.evaluation.papers.walks import updates
+
+Tell = Callable[[str, float | None], None]
+Measure = Callable[..., list[Measured]]
+"""Of (engine, question sets by the paper's name, rows, questions of each set, graph, progress)."""
+MEASURES: dict[str, Measure] = {"domains": domains, "updates": updates}

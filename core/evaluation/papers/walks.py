@@ -1,0 +1,103 @@
+"""Walks encoded for a paper's rows, and what a change of the graph costs them (Walk&Retrieve, section 2.1 and its footnote 2)."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from core.datasets.catalogue import owner
+from core.evaluation.papers.beside import Measured
+from core.evaluation.runs.plan import Plan
+from core.graph.algorithms.walk_corpus import WalkPlan
+from core.graph.building.build import build
+from core.graph.protocol import KnowledgeGraph
+from core.indexes import vectors, walks
+from core.instances.catalogue import published
+from core.io.durations import span, with_time_left
+from core.operators.retrieve.walks import TEMPLATE, NodesThenWalks
+
+SIZES = (1, 10, 100, 1000)  # triples
+Tell = Callable[[str, float | None], None]
+Triple = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What `triples` more (or fewer, where negative) cost: the nodes encoded anew of all that have walks, in how many seconds, with the
+    drawing of all walks."""
+
+    triples: int
+    encoded: int
+    nodes: int
+    seconds: float
+
+
+def prepare_walks(plan: Plan, engine, progress: Tell) -> None:
+    """Encode the walks that the plan's instances read of each graph that all questions share, where they are not. Raises BadInput."""
+    for name in dict.fromkeys(one.source.name for one in plan.drawn if one.source.name and not one.source.documents):
+        for operator in (part for instance in plan.instances for part in instance.line.parts()):
+            if isinstance(operator, NodesThenWalks) and operator.verbaliser == TEMPLATE:
+                walks.build(engine.graph(name), engine.models.encoder(operator.encoder), operator.plan, progress=progress)
+
+
+def changes(
+    triples: Sequence[Triple], folder: Path, encoder, plan: WalkPlan, sizes: Sequence[int], rng: np.random.Generator, progress: Tell
+) -> tuple[Change, list[Change]]:
+    """What walks cost from nothing, and what so many triples more and fewer cost afterwards, each from the same graph: all of `triples`
+    but the last of those drawn. What a change encoded is deleted before the next one, so that none finds it.
+
+    A node is encoded anew where the sentences that its encoder reads are others: the walks of that node come past a changed triple.
+    """
+    most = min(max(sizes), len(triples) // 2)
+    drawn = rng.permutation(len(triples))
+    ahead, rest = [triples[i] for i in drawn[:most]], [triples[i] for i in drawn[most:]]
+
+    def measured(content: Sequence[Triple], size: int, keep: bool = False) -> Change:
+        graph = build(content, folder, folder.name, "both")
+        walks.place(graph, encoder, plan)  # brings the encoder
+        start = time.monotonic()
+        facts = walks.build(graph, encoder, plan, progress=progress).index.facts
+        seconds = time.monotonic() - start
+        if not keep:
+            walks.forget(graph)
+            vectors.delete(walks.place(graph, encoder, plan))
+        return Change(size, facts["encoded"], facts["items"], seconds)
+
+    first = measured(rest, len(rest), keep=True)
+    sizes = [size for size in sizes if size <= most]
+    more = [measured([*rest, *ahead[:size]], size) for size in sizes]
+    fewer = [measured(rest[size:], -size) for size in sizes if size < len(rest)]
+    return first, [*more, *fewer]
+
+
+def updates(engine, sets: dict[str, str], rows: dict[str, str], size: int | None, graph: str, progress: Tell) -> list[Measured]:
+    """For each row its walks' cost from nothing and of changes, on the graph of each set."""
+    found = []
+    for set_name, asked in sets.items():
+        opened = engine.graph(graph or owner(asked.split(",")[0]).name, progress=progress)
+        triples = list(_triples(opened))
+        for id, name in rows.items():
+            operator = next(one for one in published()[id].line if isinstance(one, NodesThenWalks))
+            with tempfile.TemporaryDirectory() as folder:
+                encoder = engine.models.encoder(operator.encoder)
+                rng = np.random.default_rng(0)
+                first, others = changes(triples, Path(folder) / "graph", encoder, operator.plan, SIZES, rng, with_time_left(progress))
+            head = ("change of the graph", "nodes encoded anew", "of", "seconds", "of the time from nothing")
+            lines = [(f"from nothing: {first.triples:,} triples", f"{first.encoded:,}", f"{first.nodes:,}", f"{first.seconds:.1f}", "1")]
+            for one in others:
+                what = f"{abs(one.triples):,} triple{'s' * (abs(one.triples) > 1)} {'more' if one.triples > 0 else 'fewer'}"
+                share = f"{one.seconds / max(first.seconds, 1e-9):.3f}"
+                lines.append((what, f"{one.encoded:,}", f"{one.nodes:,}", f"{one.seconds:.1f}", share))
+            note = f"On {opened.name}, from nothing in {span(first.seconds)}. Triples are drawn by seed 0; the store's time is not in it."
+            found.append(Measured(f"{set_name}, {name}", head, tuple(lines), (note,)))
+    return found
+
+
+def _triples(graph: KnowledgeGraph) -> list[Triple]:
+    heads, relations, tails = graph.triples(np.arange(graph.n_edges))
+    return list(zip(graph.names(heads), (graph.relation_names[int(one)] for one in relations), graph.names(tails), strict=True))

@@ -1,0 +1,48 @@
+"""Domains of questions by hand: of the shortest paths alone, each relation alike, and where nothing is found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.evaluation.papers.domains import NONE, NOT_FOUND, of_question
+from core.graph.algorithms.local import Local
+from core.graph.building.build import in_memory
+from core.types import Question, Subgraph
+
+TRIPLES = [
+    ("Ann", "people.person.parents", "Bob"),
+    ("Bob", "film.actor.film", "One"),
+    ("Ann", "film.actor.film", "Two"),
+    ("Two", "film.film.sequel", "One"),
+    ("Ann", "common.topic.image", "Picture"),
+    ("Cat", "likes", "Dog"),
+]
+
+
+@pytest.fixture(scope="module")
+def local():
+    graph = in_memory(TRIPLES, "small")
+    return Local(graph, Subgraph(np.arange(graph.n_nodes), np.arange(graph.n_edges)), "both")
+
+
+def asked(local, entity, *answers):
+    return of_question(local, Question("?", "q", (entity,), answers))
+
+
+def test_each_relation_of_each_shortest_path_counts_alike(local):
+    # Ann-Bob-One says people and film, Ann-Two-One film twice
+    assert asked(local, "Ann", "One") == {"people": 0.25, "film": 0.75}
+    assert asked(local, "One", "Ann") == {"people": 0.25, "film": 0.75}  # against the triples too
+    assert asked(local, "Ann", "One", "Two") == {"film": 1.0}  # the nearest answer's
+
+
+def test_what_says_nothing_counts_where_nothing_else_is_there(local):
+    assert asked(local, "Ann", "Picture") == {"common": 1.0}
+    assert asked(local, "Bob", "Picture") == {"people": 1.0}
+    assert asked(local, "Cat", "Dog") == {NONE: 1.0}
+
+
+def test_what_is_not_there_is_not_found(local):
+    for entity, answers in (("Ann", ("Dog",)), ("Nobody", ("One",)), ("Ann", ("Nothing",)), ("Ann", ())):
+        assert asked(local, entity, *answers) == {NOT_FOUND: 1.0}

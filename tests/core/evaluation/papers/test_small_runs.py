@@ -1,0 +1,105 @@
+"""Each of the papers' experiments on a question or two: it runs from its command to its tables, with a row a method."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.cli import OK, main
+from core.evaluation.papers.experiments import experiment
+from tests.model_server import model_server
+
+QUESTIONS = (
+    '{"question": "what genre has One", "entities": ["One"], "answers": ["Drama"]}\n'
+    '{"question": "who directed Two", "entities": ["Two"], "answers": ["Ann"]}\n'
+)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with model_server(0.0) as started:
+        yield started
+
+
+@pytest.fixture
+def run(server, tmp_path, monkeypatch, capsys):
+    """`run(id, *arguments)`: the tables of `reproduce`, answered and picked by a server whose replies say nothing."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOPSCOPE_HOME", str(home))
+    row = f'[model.served]\nkind = "chat"\nbackend = "openai"\nurl = "{server.url}"\nmodel = "m"\n'
+    (home / "models.toml").write_text(row, "utf-8")
+
+    def made(id, *arguments):
+        code = main(["reproduce", id, "--json", *arguments])
+        out = capsys.readouterr()
+        assert code == OK, out.err
+        return json.loads(out.out)
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("id", "sets"),
+    [
+        ("lego-table-7", 2),
+        ("lego-table-8", 2),
+        ("lego-table-9", 2),
+        ("lego-figure-3", 4),
+        ("lego-figure-4", 2),
+        ("lego-v1-table-6", 2),
+    ],
+)
+def test_a_shipped_question_of_each_set(run, id, sets):
+    found = run(id, "--small", "--sample", "1", "--answer", "served")
+    wanted = experiment(id)
+    assert len(found["tables"]) == sets
+    for table in found["tables"]:
+        assert [row["instance"] for row in table["rows"]] == list(wanted.small_rows or wanted.rows)
+        assert all(row["here"]["n"] == 1 for row in table["rows"]), table
+
+
+def test_the_fifteen_instances_by_hops(run, films, tmp_path):
+    (tmp_path / "q.jsonl").write_text(QUESTIONS, "utf-8")
+    sets = [part for hops in "123" for part in ("--data", f"MetaQA-{hops}hop={tmp_path / 'q.jsonl'}")]
+    found = run("lego-figure-8", *sets, "--graph", str(films.folder), "--answer", "served")
+    assert [table["metric"] for table in found["tables"]] == ["hits@1", "f1"] * 3
+    for table in found["tables"]:
+        assert [row["name"] for row in table["rows"]] == list(experiment("lego-figure-8").rows.values())
+        assert {row["here"]["n"] for row in table["rows"]} == {2}
+
+
+def test_answers_by_walks(run, films, tmp_path):
+    (tmp_path / "q.jsonl").write_text(QUESTIONS, "utf-8")
+    asked = ("--data", f"MetaQA={tmp_path / 'q.jsonl'}", "--graph", str(films.folder), "--answer", "served")
+    found = run("walks-table-2", *asked)
+    rows = found["tables"][0]["rows"]
+    assert [row["name"] for row in rows] == list(experiment("walks-table-2").rows.values())
+    assert {row["here"]["n"] for row in rows} == {2}
+
+
+def test_an_index_for_each_depth_of_walks(run, films, tmp_path):
+    (tmp_path / "q.jsonl").write_text(QUESTIONS, "utf-8")
+    asked = ("--data", f"MetaQA={tmp_path / 'q.jsonl'}", "--graph", str(films.folder), "--no-llm")
+    found = run("walks-figure-4", *asked)
+    names = [f"Walk&Retrieve-{which}, length {depth}" for which in ("RW", "BFS") for depth in range(1, 7)]
+    for table in found["tables"]:
+        assert [row["name"] for row in table["rows"]] == names and {row["here"]["n"] for row in table["rows"]} == {2}
+        assert {row["printed"] for row in table["rows"]} == {None}
+    made = {path.name.split("x")[1][0] for path in films.folder.glob("indexes/*/walks-*")}
+    assert made == set("123456")
+
+
+def test_domains_of_shipped_questions(run):
+    found = run("lego-figure-1", "--small", "--sample", "4")
+    (table,) = found["tables"]
+    assert table["head"] == ["domain", "CWQ", "WebQSP"]
+    for column in (1, 2):
+        assert sum(float(row[column].removesuffix(" %")) for row in table["rows"]) == pytest.approx(100, abs=1)
+
+
+def test_what_a_change_of_the_graph_costs_its_walks(run, films, tmp_path):
+    found = run("walks-updates", "--data", "graph of MetaQA=pathquestion-2hop", "--graph", str(films.folder))
+    assert [table["title"] for table in found["tables"]] == [f"graph of MetaQA, Walk&Retrieve-{which}" for which in ("RW", "BFS")]
+    assert all(table["rows"][0][3] and table["rows"][1][0] == "1 triple more" for table in found["tables"])
