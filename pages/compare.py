@@ -200,8 +200,6 @@ def ending(job: Job) -> None:
 
 def react(on_screen: Shown, clicked, paths) -> None:
     """Do what was pressed on the board."""
-    if clicked is None:
-        return
     comparison = on_screen.comparison
     press_thumb(comparison, clicked.thumb)
     if clicked.lane is not None:
@@ -237,7 +235,7 @@ def go(opened, node: int, to: str) -> None:
 def draw_idle(lanes) -> None:
     """The lanes before the first question."""
     clicked = board({**idle(lanes, source().documents), "editable": True, "most_lanes": MOST_LANES}, key="idle")
-    if clicked is not None and clicked.lane is not None:
+    if clicked.lane is not None:
         act(int(clicked.lane["lane"]), clicked.lane["do"])
         st.rerun()
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from core.io.home import ROOT
@@ -86,13 +86,17 @@ def browser():
 
 @contextmanager
 def open_page(address: str, width: int = 1280, scheme: str = "light"):
-    """A page of `browser` at that address, with cookies of its own."""
+    """A page of `browser` at that address, with cookies of its own. What fails with it is noted with what the page said."""
     with browser() as opened:
         context = opened.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         try:
             page = context.new_page()
             page.goto(address, wait_until="domcontentloaded")
             yield page
+        except Exception as error:
+            with suppress(Exception):  # a page that has crashed says nothing
+                error.add_note(f"{page.url} said: {page.locator('body').inner_text(timeout=2_000)[:4_000]}")
+            raise
         finally:
             context.close()
 
@@ -107,6 +111,7 @@ STILL = """() => {
 
 def settle(page) -> None:
     """Wait until nothing runs, waits to be drawn, or moves on the page."""
+    page.evaluate("window.stillSince = 0")
     page.wait_for_function(STILL, timeout=120_000)
 
 

@@ -11,6 +11,7 @@ import { addLane } from "./lanetools.js";
 import { loadCytoscape } from "./load.js";
 import { Panel } from "./panel.js";
 import { Pointing } from "./pointing.js";
+import { Presses } from "./presses.js";
 import { PromptDialog } from "./promptdiff.js";
 import { Band } from "./said.js";
 import { Tabs } from "./tabs.js";
@@ -34,21 +35,29 @@ export function renderBoard(root, payload, options = {}) {
 
 export default function streamlitBoard(component) {
   const { data, parentElement, setTriggerValue } = component;
+  const { received, ...payload } = data ?? {};
+  const presses = (parentElement.hopscopePresses ??= new Presses());
+  presses.update((told) => setTriggerValue("pressed", told), received);
+  const press = (kind) => (value) => presses.press(kind, value);
   const options = {
     cytoscape: globalThis.cytoscape,
-    onGo: (go) => setTriggerValue("go", go),
-    onRepair: (lane) => setTriggerValue("repair", lane),
-    onThumb: (thumb) => setTriggerValue("thumb", thumb),
-    onLane: (told) => setTriggerValue("lane", told),
+    onGo: press("go"),
+    onRepair: press("repair"),
+    onThumb: press("thumb"),
+    onLane: press("lane"),
   };
-  const board = renderBoard(parentElement, data ?? {}, options);
+  const board = renderBoard(parentElement, payload, options);
   if (!options.cytoscape) {
     loadCytoscape().then(
       (cytoscape) => board.update(board.payload, { ...board.options, cytoscape }),
       () => board.update(board.payload, { ...board.options, problem: "The graph cannot be drawn: app/static/cytoscape.min.js did not load." }),
     );
   }
-  return () => board.destroy();
+  return () => {
+    board.destroy();
+    presses.destroy();
+    delete parentElement.hopscopePresses;
+  };
 }
 
 class Board {

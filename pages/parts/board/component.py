@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import streamlit as st
 
 from pages.parts.shared.scripts import ASSETS, joined
+from pages.parts.shared.session_state import Session
 
 FOLDER = ASSETS / "board"
 
@@ -32,19 +34,36 @@ def _component():
     return st.components.v2.component("hopscope_board", js=script(), css=style())
 
 
-def board(payload: dict[str, Any], key: str) -> Any:
-    """The mounted board; what was pressed in this run, else None:
+@dataclass(frozen=True)
+class Pressed:
+    """What was pressed on the board and was not done before:
 
-    - ``result.go``: in a node's panel, ``{"node": id, "to": "walk" | "start" | "without" | "rename" | "merge"}``, with the ``name`` or
+    - `go`: in a node's panel, ``{"node": id, "to": "walk" | "start" | "without" | "rename" | "merge"}``, with the ``name`` or
       the id of the ``other`` node for the last two, or ``{"path": key, "to": "without"}``; the buttons are those of ``payload["ways"]``
-    - ``result.repair``: the number of the lane whose repair was asked for; ``payload["repairs"] = False`` draws no such button
-    - ``result.lane``: what is to be done with a lane: ``{"lane": 0, "do": "change" | "step" | "remove" | "add" | "influence" |
+    - `repair`: the number of the lane whose repair was asked for; ``payload["repairs"] = False`` draws no such button
+    - `lane`: what is to be done with a lane: ``{"lane": 0, "do": "change" | "step" | "remove" | "add" | "influence" |
       "influence-stop"}``, of a payload that is ``editable`` or whose lanes have a ``measure``
-    - ``result.thumb``: ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``
+    - `thumb`: ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``
+    """
 
+    go: dict[str, Any] | None = None
+    repair: int | None = None
+    lane: dict[str, Any] | None = None
+    thumb: dict[str, Any] | None = None
+
+
+def board(payload: dict[str, Any], key: str) -> Pressed:
+    """The mounted board; what was pressed, each press once.
+
+    The browser sends a press again until the page has received it, as a run of the page that another one cuts short receives nothing.
     Cytoscape comes from ``static/`` and is fetched once by the browser, so a re-run sends the payload and two short sources.
     """
-    nothing = lambda: None
-    return _component()(
-        key=key, data=payload, on_go_change=nothing, on_repair_change=nothing, on_lane_change=nothing, on_thumb_change=nothing
-    )
+    received = Session.board_received[key]
+    who, number = received.value
+    result = _component()(key=key, data={**payload, "received": {"who": who, "n": number}}, on_pressed_change=lambda: None)
+    message = getattr(result, "pressed", None) or {"who": who, "presses": ()}
+    done = number if message["who"] == who else 0
+    new = sorted((press for press in message["presses"] if press["n"] > done), key=lambda press: press["n"])
+    if new:
+        received.value = (str(message["who"]), new[-1]["n"])
+    return Pressed(**{press["kind"]: press["value"] for press in new})

@@ -30,9 +30,8 @@ def finished_board(comparison: Comparison, key: str) -> Board:
         "repairs": False,
     }
     clicked = board(show_thumbs(comparison, drawn), key="finished_board")
-    if clicked is not None:
-        press_thumb(comparison, clicked.thumb)
-    if clicked is not None and clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:
+    press_thumb(comparison, clicked.thumb)
+    if clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:
         st.switch_page("pages/graphs.py", query_params={"entity": graph.node_name(node), "graph": graph.name})
     return drawing
 

@@ -119,7 +119,7 @@ def _lanes(on_screen: Shown, repair: Callable[[Comparison, int], None]) -> None:
     @st.fragment(run_every=1.0 if running else None)
     def follow() -> None:
         clicked = board({**with_before(payload(on_screen), on_screen), "present": True, "most_lanes": MOST_LANES}, key="presented_board")
-        if clicked is not None and clicked.repair is not None:
+        if clicked.repair is not None:
             repair(on_screen.comparison, int(clicked.repair))
         if running and job.ended and not on_screen.comparison.repairing:
             st.rerun()

@@ -180,6 +180,11 @@ class Session:
     lane_bricks: Widget[Any] = Widget(None, "What the browser says of that line: edits, and what is chosen.")
     advice: Key[dict[Any, Advice]] = Key(dict, "The size that was suggested for the question, as long as question and feedback stay.")
 
+    # The board, wherever it is drawn
+    board_received: Keys[tuple[str, int]] = Keys(
+        ("", 0), "By board the browser's part that said something, and the number of its last press done."
+    )
+
     # Compare: what is on the screen
     job: Key[str] = Key("", "The job of the comparison on the screen; set when a question is asked.")
     case: Key[Case | None] = Key(None, "The case on the screen; set when one is opened, dropped when a question is asked.")

@@ -16,8 +16,8 @@ def lanes() -> None:
     data["lanes"][0]["answer"] = f"streamed {turn}"
     pressed = board(data, key="board")
     for name in ("go", "repair"):
-        if pressed[name] is not None:
-            st.session_state[name] = pressed[name]
+        if getattr(pressed, name) is not None:
+            st.session_state[name] = getattr(pressed, name)
         st.write(f"{name}: {st.session_state.get(name)}")
 
 

@@ -1,0 +1,67 @@
+"""What is pressed on the board is sent until it is received, and done once."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+
+from pages.parts.board import component
+from pages.parts.board.component import Pressed, board, source
+
+
+@pytest.fixture
+def says(monkeypatch):
+    """Lets the browser say something; what the board was then taken to have pressed, and the data that it was drawn from."""
+    drawn = {}
+
+    def one(message):
+        def draw(key, data, on_pressed_change):
+            drawn.update(data)
+            return SimpleNamespace(pressed=message)
+
+        monkeypatch.setattr(component, "_component", lambda: draw)
+        return board({}, "board")
+
+    monkeypatch.setattr(st, "session_state", {})
+    one.drawn = drawn
+    return one
+
+
+def press(n, kind, value):
+    return {"n": n, "kind": kind, "value": value}
+
+
+def test_a_press_that_is_sent_twice_is_done_once(says):
+    assert says(None) == Pressed()
+    assert says({"who": "a", "presses": [press(1, "repair", 0)]}) == Pressed(repair=0)
+    assert says({"who": "a", "presses": [press(1, "repair", 0)]}) == Pressed()
+    assert says.drawn["received"] == {"who": "a", "n": 1}
+    again = says({"who": "a", "presses": [press(1, "repair", 0), press(2, "thumb", {"lane": "lane-0", "verdict": "up"})]})
+    assert again == Pressed(thumb={"lane": "lane-0", "verdict": "up"})
+
+
+def test_a_page_that_is_loaded_again_counts_anew(says):
+    says({"who": "a", "presses": [press(7, "repair", 0)]})
+    assert says({"who": "b", "presses": [press(1, "repair", 1)]}) == Pressed(repair=1)
+
+
+def test_a_press_is_sent_again_until_it_is_heard(browser):
+    page = browser.new_context().new_page()
+    page.clock.install()
+    page.add_script_tag(content=re.sub(r"^export ", "", source("presses.js"), flags=re.MULTILINE) + "\nwindow.presses = new Presses();")
+    page.evaluate(
+        "window.sent = []; presses.update((told) => sent.push(told.presses.map((one) => one.value)), null); presses.press('go', 'a')"
+    )
+    page.clock.run_for(6_000)
+    assert page.evaluate("sent") == [["a"]] * 3
+    page.evaluate("presses.press('go', 'b'); presses.update(presses.send, {who: presses.who, n: 1})")
+    page.clock.run_for(2_600)
+    assert page.evaluate("sent.slice(3)") == [["a", "b"], ["b"]]
+    page.evaluate("presses.update(presses.send, {who: 'another', n: 9})")  # of another board
+    page.clock.run_for(2_600)
+    page.evaluate("presses.update(presses.send, {who: presses.who, n: 2})")
+    page.clock.run_for(60_000)
+    assert page.evaluate("sent.slice(5)") == [["b"]]
