@@ -155,6 +155,15 @@ class BuildOperator(Declared):
         """What it needs of a corpus that this one has not, in a sentence; empty where it has all."""
         return ""
 
+    def basis(self, corpus: Corpus) -> str:
+        """The digest of what it reads of a corpus: a build that begins with it is outdated once that is another."""
+        return corpus.digest
+
+    def uncovered(self, corpus: Corpus) -> str:
+        """What of a corpus a build that begins with it does not cover, or why it is outdated, as a sentence; empty where there is nothing
+        to say."""
+        return ""
+
     def words(self) -> str:
         """This operator in a few words, with the parameters that matter."""
         return self.title

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.corpus import Corpus
+from core.corpus.indexes.coverage import coverage
 from core.corpus.indexes.opening import opened_graph, opened_of
 from core.corpus.indexes.tools import TOOLS
 from core.errors import BadInput
@@ -15,7 +16,7 @@ from core.parameters import param
 @dataclass(frozen=True, repr=False)
 class OpenedIndex(BuildOperator):
     """The chunks, entities, relations, communities and reports of the index of `tool` that the corpus was opened from (`corpus open`).
-    Nothing is read or extracted; the report says what of the index was left out."""
+    Nothing is read or extracted; the report says what of the index was left out. Documents that the corpus got since are not in it."""
 
     stage = "chunk"
     title = "index of another tool"
@@ -26,6 +27,14 @@ class OpenedIndex(BuildOperator):
     def lacks(self, corpus: Corpus) -> str:
         return "" if opened_of(corpus, self.tool) else f"The corpus “{corpus.name}” was not opened from an index of {self.called}."
 
+    def basis(self, corpus: Corpus) -> str:
+        taken = opened_of(corpus, self.tool)
+        return taken.corpus if taken is not None and coverage(corpus, taken).holds else corpus.digest
+
+    def uncovered(self, corpus: Corpus) -> str:
+        taken = opened_of(corpus, self.tool)
+        return "" if taken is None else coverage(corpus, taken).sentence()
+
     @property
     def called(self) -> str:
         """The tool's name."""
@@ -35,11 +44,9 @@ class OpenedIndex(BuildOperator):
         taken = opened_of(made.corpus, self.tool)
         if taken is None:
             raise BadInput(f"{self.lacks(made.corpus)} Open its folder with: python -m core corpus open FOLDER --name NAME")
-        if taken.corpus != made.corpus.digest:
-            raise BadInput(
-                f"The documents of “{made.corpus.name}” have changed since the index of {self.called} was opened, and it says nothing of "
-                "the changes. Open the folder again under another name, or build a graph of the documents here."
-            )
+        covered = coverage(made.corpus, taken)
+        if not covered.holds:
+            raise BadInput(covered.sentence())
         graph = opened_graph(made.corpus, self.tool)
         ctx.report.counts.update({what: count for what, count in taken.counts.items() if count and what != "vectors"})
         for sentence in taken.sentences():

@@ -38,6 +38,7 @@ VERSION = 1
 BUILT = "built.json"  # beside a graph: what it was built from, and the report
 CHANGED = "The documents have changed since it was built. Only what depends on the changes is made anew."
 EARLIER = "It was built by an earlier version, which made another graph of them. What was read and replied is not asked again."
+UNCOVERED = "what of its corpus it does not cover"  # on an opened graph
 NEXT = "-next"  # behind the name of a graph's folder: where the next one is made while this one serves
 Tell = Callable[[str, float | None], None]
 
@@ -45,7 +46,8 @@ Tell = Callable[[str, float | None], None]
 @dataclass(frozen=True)
 class Status:
     """The status of a build of a corpus. `current` where it was built of the documents as they are now, by operators that make the same
-    today; else `outdated` says in a sentence which of the two has changed. `report` is that of its last run, `graph` the digest of the
+    today; else `outdated` says in a sentence which of the two has changed. `uncovered` says what of the corpus its graph does not cover,
+    though it is current, as of an opened index after documents were added. `report` is that of its last run, `graph` the digest of the
     graph that this made."""
 
     build: Build
@@ -55,6 +57,7 @@ class Status:
     report: dict[str, Any] = field(default_factory=dict)
     graph: str = ""
     outdated: str = ""
+    uncovered: str = ""
 
     @property
     def serves(self) -> bool:
@@ -71,8 +74,16 @@ def open_graph(corpus: Corpus, build: str | Build) -> Graph:
     if not now.built:
         raise StoreError(f"“{one.title}” of {corpus.name} is not built yet; {how}")
     if not now.serves:
-        raise StoreError(f"“{one.title}” of {corpus.name} is outdated. {now.outdated} So {how}")
-    return Graph.open(now.folder)
+        raise StoreError(f"“{one.title}” of {corpus.name} is outdated. {now.outdated}{'' if one.extractor == 'opened' else f' So {how}'}")
+    graph = Graph.open(now.folder)
+    graph.derived.shelf(UNCOVERED).values[""] = now.uncovered
+    return graph
+
+
+def uncovered(graph: Graph) -> str:
+    """What of its corpus a graph that `open_graph` opened does not cover, as a sentence; empty where it covers all."""
+    source = graph if graph.edited_from is None else graph.edited_from.graph
+    return source.derived.shelf(UNCOVERED).values.get("", "")
 
 
 def status(corpus: Corpus, build: str | Build) -> Status:
@@ -83,8 +94,11 @@ def status(corpus: Corpus, build: str | Build) -> Status:
         known = digests.check_marked(json.loads((folder / BUILT).read_text("utf-8")))
         placed = _placed(folder)
         same = known["version"] == VERSION and known.get("editions", {}) == one.line.editions
-        current = same and known["corpus"] == corpus.digest and known.get("graph", placed) == placed
-        return Status(one, True, current, folder, known["report"], placed, "" if current else CHANGED if same else EARLIER)
+        first = one.line.operators[0]
+        current = same and known["corpus"] == first.basis(corpus) and known.get("graph", placed) == placed
+        uncovered = first.uncovered(corpus)
+        outdated = "" if current else (uncovered or CHANGED) if same else EARLIER
+        return Status(one, True, current, folder, known["report"], placed, outdated, uncovered if current else "")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Status(one, False, False, folder)
 
@@ -181,7 +195,7 @@ def build(
         record = {
             "version": VERSION,
             "editions": one.line.editions,
-            "corpus": corpus.digest,
+            "corpus": one.line.operators[0].basis(corpus),
             "graph": graph.digest,
             "build": one.id,
             "line": repr(one.line),

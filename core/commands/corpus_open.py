@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.builds import build, find
+from core.builds import build, find, status
 from core.builds.report import BuildReport
 from core.commands.terminal import OK, bar, warn
 from core.corpus.indexes.opening import look, open_index
@@ -21,7 +21,12 @@ def add_part(parts) -> None:
         "Pickled files are never loaded.",
     )
     opened.add_argument("path", metavar="FOLDER", help="the folder of the index, or a zip of it")
-    opened.add_argument("--name", default="", metavar="NAME", help="the corpus: small letters, digits and dashes")
+    opened.add_argument(
+        "--name",
+        default="",
+        metavar="NAME",
+        help="the corpus, in small letters, digits and dashes: a new one, or one that has the same texts, which gets the graph",
+    )
     opened.add_argument("--title", default="", help="what the choosers show (default: the name)")
     opened.add_argument("--dry-run", action="store_true", help="say what would be taken and left out, and write nothing")
     opened.set_defaults(run=run)
@@ -45,6 +50,7 @@ def run(options) -> int:
     with bar("Vectors") as advanced:
         build(corpus, one, engine.models, advanced, report=report)
     warn(note for note in report.notes if note not in taken.sentences())
-    print(f"{corpus.name} is opened, with the graph {one.id}. To build one of the same texts here:")
+    warn(filter(None, (status(corpus, one).uncovered,)))
+    print(f"{corpus.name} has the graph {one.id}. To build one of the same texts here:")
     print(f"  python -m core corpus build {corpus.name} --graph {one.graph} --extractor noun-phrases")
     return OK

@@ -12,6 +12,7 @@ import numpy as np
 from core.corpus.chunks import chunk_id
 from core.corpus.document import Document
 from core.corpus.indexes.index import Chunk, Community, Index, Text
+from core.corpus.indexes.matching import matched
 from core.corpus.indexes.vectors import ItemVectors, item_vectors
 from core.corpus.tokens import tokens
 from core.errors import BadInput
@@ -55,15 +56,16 @@ class _Gathered:
         return " ".join(self.descriptions)
 
 
-def assembled(index: Index, tool: str, name: str) -> Opened:
+def assembled(index: Index, tool: str, name: str, known: Sequence[Document] | None = None) -> Opened:
     """The documents and the graph of an index; `tool` is a short word for the tool, by which its chunks are told from ours, `name` the
     graph's.
 
     Entities of one name are one node. What names a chunk or an entity that the index lacks is left out and counted, as are entities
-    without a name. Raises BadInput where there is no chunk with a text.
+    without a name. With `known` the documents are the ones among these that have its texts (`core.corpus.indexes.matching`). Raises
+    BadInput where there is no chunk with a text, or a text is none of the known.
     """
     left, notes = Counter(index.left_out), list(index.notes)
-    documents, chunks, rows = _texts(index, tool, notes)
+    documents, chunks, rows = _texts(index, tool, notes, known)
     nodes = _nodes(index, rows, left)
     edges = _edges(index, nodes, rows, left)
     graph = assemble(
@@ -104,7 +106,7 @@ def _by_ends(graph: Graph) -> dict[frozenset[str], int]:
     return found if len(found) == graph.n_edges else {}
 
 
-def _texts(index: Index, tool: str, notes: list[str]) -> tuple[list[Document], Table, dict[str, int]]:
+def _texts(index: Index, tool: str, notes: list[str], known: Sequence[Document] | None) -> tuple[list[Document], Table, dict[str, int]]:
     """The documents, the table of chunks in the order of the documents, and the row of each chunk by the tool's key."""
     chunks = [replace(one, document=one.document or one.key) for one in _unique(index.chunks) if one.text.strip()]
     if not chunks:
@@ -112,7 +114,9 @@ def _texts(index: Index, tool: str, notes: list[str]) -> tuple[list[Document], T
     of: dict[str, list[Chunk]] = {}
     for one in chunks:
         of.setdefault(one.document, []).append(one)
-    documents = _documents(index.documents, of, notes)
+    documents = _documents(index.documents, of, notes if known is None else [])
+    if known is not None:
+        documents, of = matched(documents, of, known)
     columns: dict[str, list] = {column: [] for column in ("id", "document", "title", "place", "text", "tokens")}
     rows: dict[str, int] = {}
     for key in sorted(of, key=lambda key: documents[key].id):

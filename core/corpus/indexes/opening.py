@@ -1,18 +1,21 @@
-"""An index of another tool made a corpus: read in a process of its own, its documents written, its graph stored beside them."""
+"""An index of another tool made a corpus, or a graph of one that has its texts: read in a process of its own, its graph stored beside
+the documents."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from core.corpus.catalogue import new_folder
-from core.corpus.corpus import Corpus, write
+from core.corpus.catalogue import new_folder, open_corpus, own_corpus, shipped
+from core.corpus.corpus import OWNED_AS, Corpus, write
+from core.corpus.document import Document
 from core.corpus.indexes.assembling import Opened, assembled
 from core.corpus.indexes.files import files_of
 from core.corpus.indexes.index import Index
@@ -26,6 +29,7 @@ from core.io.durable import write_whole
 from core.io.files import size_text
 from core.runtime.meter import silent
 from core.runtime.subprocess_worker import MEMORY, TIME, Ended, Worker
+from core.sharing import check_may_change, shared
 
 FOLDER = "opened"  # in the folder of a corpus: the graphs of indexes that were opened, one for each tool
 VECTORS, OF_TEXTS = "vectors", "-texts"  # beside it: its vectors by what they are of, and the texts that were encoded
@@ -37,7 +41,8 @@ Tell = Callable[[str, float | None], None]
 @dataclass(frozen=True)
 class Taken:
     """What of an index is taken: the tool, its `form`, `counts` by what is counted, `left_out` likewise, and sentences on what was
-    guessed or passed over. `corpus` is the digest of the documents that it belongs to, empty before they are written."""
+    guessed or passed over. `corpus` is the digest of the corpus when it was opened, empty before, and `documents` the digests of the texts
+    of the documents that it is of, by their ids."""
 
     tool: str
     form: str
@@ -45,6 +50,7 @@ class Taken:
     left_out: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     corpus: str = ""
+    documents: dict[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -63,14 +69,14 @@ class Taken:
     @property
     def counted(self) -> str:
         """How many there are of what is taken."""
-        return ", ".join(_counted(count, what) for what, count in self.counts.items() if count)
+        return ", ".join(counted_words(count, what) for what, count in self.counts.items() if count)
 
     def sentences(self) -> list[str]:
         """What is left out, and what was guessed or passed over, a sentence each."""
         return [*(f"{what}: {count:,}." for what, count in self.left_out.items()), *self.notes]
 
 
-def _counted(count: int, what: str) -> str:
+def counted_words(count: int, what: str) -> str:
     """A number of things that are named in the plural."""
     return f"{count:,} {(what[:-3] + 'y' if what.endswith('ies') else what[:-1]) if count == 1 else what}"
 
@@ -84,24 +90,66 @@ def open_index(
     path: str | Path, name: str, title: str = "", progress: Tell = silent, check: Callable[[], None] = lambda: None
 ) -> tuple[Corpus, Taken]:
     """The corpus of that name made of the index in a folder, zip or file, and what was taken: its documents are those of the corpus, and
-    its graph lies beside them for the build `opened-TOOL`. Raises BadInput for a name that is taken or files that are no index,
-    StoreError."""
+    its graph lies beside them for the build `opened-TOOL`. Where there is a corpus of that name with the same texts it gets the graph.
+    Raises BadInput for files that are no index, for other texts than those of the corpus, and where it has a graph of that tool already;
+    StoreError, NotAllowed."""
+    beside = known_corpus(name)
+    if beside is not None:
+        return _open_beside(beside, Path(path), progress, check)
     folder = new_folder(name)
     opened, taken = _read(Path(path), name, progress, check)
     progress("Writing the corpus", 1.0)
     corpus = write(folder, opened.documents, title, source=f"opened from an index of {taken.title}", check=check)
-    taken = replace(taken, corpus=corpus.digest)
+    taken = replace(taken, corpus=corpus.digest, documents=text_digests(corpus, corpus.ids))
     _keep(corpus, opened, taken)
     return corpus, taken
+
+
+def known_corpus(name: str) -> Corpus | None:
+    """The corpus of a name to which the graph of an index can be added; None where there is none. Raises BadInput for a name that cannot
+    be, NotAllowed where it is another's, StoreError."""
+    if name in shipped() and not shared():
+        return open_corpus(name)
+    corpus = own_corpus(name)
+    if corpus is not None:
+        check_may_change(OWNED_AS, name)
+    return corpus
+
+
+def _open_beside(corpus: Corpus, path: Path, progress: Tell, check: Callable[[], None]) -> tuple[Corpus, Taken]:
+    """The corpus with the graph of an index of its texts, and what was taken."""
+    opened, taken = _read(path, corpus.name, progress, check, list(corpus))
+    if opened_of(corpus, taken.tool) is not None:
+        raise BadInput(
+            f"“{corpus.title}” has the graph of an index of {TOOLS[taken.tool].title} already. Open this one under another name, or remove "
+            "those texts first."
+        )
+    taken = replace(taken, corpus=corpus.digest, documents=text_digests(corpus, [one.id for one in opened.documents]))
+    _keep(corpus, opened, taken)
+    return corpus, taken
+
+
+def text_digests(corpus: Corpus, ids: Iterable[str]) -> dict[str, str]:
+    """The digests of the texts of some documents by their ids; of one that the corpus does not have an empty one."""
+    text = lambda id: corpus.document(id).text if id in corpus else None
+    return {id: "" if (found := text(id)) is None else sha256(found.encode()).hexdigest() for id in ids}
 
 
 def opened_of(corpus: Corpus, tool: str) -> Taken | None:
     """What was taken of the index of a tool that a corpus was opened from; None where it was not."""
     try:
         known = json.loads((corpus.folder / FOLDER / tool / ABOUT).read_text("utf-8"))
-        return Taken(known["tool"], known["form"], known["counts"], known["left_out"], tuple(known["notes"]), known["corpus"])
+        counts, more = known["counts"], {"notes": tuple(known["notes"]), "documents": known.get("documents", {})}
+        return Taken(known["tool"], known["form"], counts, known["left_out"], corpus=known["corpus"], **more)
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def opened_tools(corpus: Corpus) -> list[str]:
+    """The tools of whose indexes a corpus has graphs, the one that was opened last first."""
+    files = {tool: corpus.folder / FOLDER / tool / ABOUT for tool in TOOLS}
+    there = [tool for tool, file in files.items() if file.is_file()]
+    return sorted(there, key=lambda tool: -files[tool].stat().st_mtime_ns)
 
 
 def opened_graph(corpus: Corpus, tool: str) -> Graph:
@@ -126,7 +174,7 @@ def _keep(corpus: Corpus, opened: Opened, taken: Taken) -> None:
     """Store the graph, the vectors and what was taken beside the documents. Raises StoreError."""
     folder = corpus.folder / FOLDER / taken.tool
     store(opened.graph, folder)
-    known = {field: getattr(taken, field) for field in ("tool", "form", "counts", "left_out", "notes", "corpus")}
+    known = {field: getattr(taken, field) for field in ("tool", "form", "counts", "left_out", "notes", "corpus", "documents")}
     try:
         (folder / VECTORS).mkdir(exist_ok=True)
         for of, found in opened.vectors.items():
@@ -145,8 +193,11 @@ def _sealed(array: np.ndarray, file: Path) -> None:
     digests.seal(file)
 
 
-def _read(path: Path, name: str, progress: Tell, check: Callable[[], None]) -> tuple[Opened, Taken]:
-    """The index with what is taken of it, read in another process, as its files may be anything."""
+def _read(
+    path: Path, name: str, progress: Tell, check: Callable[[], None], known: Sequence[Document] | None = None
+) -> tuple[Opened, Taken]:
+    """The index with what is taken of it, read in another process, as its files may be anything; of `known` documents where some are
+    given."""
     progress("Reading the index", None)
     with Worker(MOST_MEMORY) as worker:
         try:
@@ -158,7 +209,7 @@ def _read(path: Path, name: str, progress: Tell, check: Callable[[], None]) -> t
             raise BadInput(f"Reading the index in {path} {why}; it may be damaged, or larger than can be read here.") from None
         except HopscopeError as error:
             raise BadInput(str(error)) from None
-    opened = assembled(index, tool, name)
+    opened = assembled(index, tool, name, known)
     graph = opened.graph
     communities = graph.columns.communities
     counts = {

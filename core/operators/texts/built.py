@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.builds.catalogue import KINDS, catalogue
+from core.builds.run import uncovered
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import State
@@ -43,6 +44,7 @@ class BuiltGraph(Operator):
         counts = {"entities": graph.n_nodes, "relations": graph.n_edges}
         counts |= {name: len(tables[name]) for name in ("chunks", "communities") if name in tables}
         recorder.notes.append(f"{graph.name}: {', '.join(f'{count:,} {what}' for what, count in counts.items())}.")
+        recorder.notes.extend(filter(None, (uncovered(graph),)))
         return state
 
     @property

@@ -77,6 +77,8 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
             st.badge("of earlier documents" if now.built else "not built", color="gray")
         if now.current and not at_work:
             _facts(now)
+    if now.uncovered:
+        st.caption(f":material/info: {plain(now.uncovered)}")
     if not now.current or at_work:
         st.caption(plain(now.build.line.words()))
         if not at_work:
@@ -96,7 +98,9 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         st.button("Open", key=_button(now), type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
         return
     if now.outdated:
-        st.write(now.outdated)
+        st.write(plain(now.outdated))
+        if now.build.extractor == "opened":
+            return
     counting = _counting(corpus, now.build)
     if counting.error:
         st.error(plain(counting.error))

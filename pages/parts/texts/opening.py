@@ -14,8 +14,9 @@ import streamlit as st
 
 from core.builds.shipped import builds_of
 from core.corpus import Brought, Corpus, corpora
-from core.corpus.indexes.opening import Taken, look, open_index
-from core.corpus.indexes.tools import TOOLS
+from core.corpus.corpus import OWNED_AS
+from core.corpus.indexes.opening import Taken, look, open_index, opened_tools
+from core.corpus.indexes.tools import TOOLS, build_of
 from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError, shorten
 from core.io.temporary import temporary_folder
@@ -23,11 +24,13 @@ from core.runtime.jobs import Job
 from core.sharing import shared
 from pages.parts.graphs.looking import looked_at
 from pages.parts.graphs.upload import saved_upload
+from pages.parts.shared.people import barred
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.texts.building import start
 
+NEW = ""
 FOLDER, ZIP, PATH = "A folder", "A zip of it", "A path on this computer"
 ENDS = ["parquet", "json", "graphml", "pkl", "pklz", "txt"]  # of the files that the readers look at
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -37,14 +40,15 @@ Held = Callable[[], AbstractContextManager[Path]]  # what lays down what was cho
 
 
 def open_another(new_name: Callable[[str], str]) -> None:
-    """Draw the choice of an index, what of it would be taken, and the button that opens it; `new_name(title)` gives the corpus's name."""
+    """Draw the choice of an index, what of it would be taken, and the button that opens it as new texts, whose name `new_name(title)`
+    gives, or as another graph of texts that are here."""
     box = st.expander("Open the index of another tool", key="index_box", icon=":material/folder_open:", on_change="rerun")
     if not box.open:
         return
     with box:
         st.write(
             f"Of {', '.join(one.title for one in TOOLS.values())}. Its texts become documents here, with its graph beside those that are "
-            "built here of them."
+            "built here of them. Where the same texts are here already, its graph can be added to theirs."
         )
         ways = [FOLDER, ZIP, *([PATH] if _on_this_computer() else [])]
         way = st.segmented_control("Which index", ways, default=ways[0], key="index_way", label_visibility="collapsed") or ways[0]
@@ -65,10 +69,9 @@ def open_another(new_name: Callable[[str], str]) -> None:
 
 
 def begin_opened(corpus: Corpus) -> None:
-    """Begin to make the vectors of the graph that a corpus was opened with, where it was."""
-    one = next((one for one in builds_of(corpus).values() if one.extractor == "opened"), None)
-    if one is not None:
-        start(corpus, one)
+    """Begin to make the vectors of the graph that was opened last for a corpus, where one was."""
+    for tool in opened_tools(corpus)[:1]:
+        start(corpus, builds_of(corpus)[build_of(tool)])
 
 
 def _on_this_computer() -> bool:
@@ -129,16 +132,27 @@ def laid_down(files: list, folder: Path) -> Path:
 def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[str], str]) -> None:
     """What would be taken, and the button."""
     st.markdown(plain(taken.words()))
-    for text in [*taken.sentences(), "Vectors are not taken; they are made by the encoder chosen here."]:
+    vectors = "Its vectors are taken where the encoder chosen here makes the same, else made anew." if taken.counts["vectors"] else ""
+    for text in filter(
+        None, [*taken.sentences(), vectors or "It has no vectors that can be read; they are made by the encoder chosen here."]
+    ):
         st.caption(plain(text))
+    known = {name: corpus for name, corpus in corpora().items() if isinstance(corpus, Corpus) and not barred(OWNED_AS, name)}
+    own = [name for name, corpus in known.items() if corpus.own and taken.tool not in opened_tools(corpus)]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        title = st.text_input(
-            "Title", value=_free(TOOLS[taken.tool].title), key=f"index_title-{'-'.join(key)}", max_chars=LONGEST, width=300
-        )
+        into = NEW
+        if own:
+            named = lambda name: f"a graph of {known[name].title}" if name else "new texts"
+            into = st.selectbox("Open it as", [NEW, *own], format_func=named, key="index_into", width=300)
+        title = ""
+        if into == NEW:
+            title = st.text_input(
+                "Title", value=_free(TOOLS[taken.tool].title), key=f"index_title-{'-'.join(key)}", max_chars=LONGEST, width=300
+            )
         pressed = st.button("Open it", type="primary", key="index_open", icon=":material/play_arrow:")
     if pressed:
         try:
-            _start(held, new_name(title), title)
+            _start(held, into or new_name(title), title)
         except HopscopeError as error:
             st.error(plain(str(error)))
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from core.builds import build, build_for, find, open_graph, status
 from core.builds.cost import cost
 from core.builds.shipped import builds_of
 from core.corpus import Document, open_corpus
-from core.corpus.indexes.opening import look, open_index, opened_of
+from core.corpus.indexes.opening import ABOUT, FOLDER, look, open_index, opened_of
 from core.corpus.indexes.tools import TOOLS, build_of
-from core.errors import BadInput
+from core.environment import Environment
+from core.errors import BadInput, StoreError
 from core.graph.difference import graph_difference
+from core.operators.base import Context
+from core.operators.texts.built import BuiltGraph
+from core.types import Question, State
 from tests.core.builds.kit import Reading, Texts
 from tests.core.corpus.indexes.kit import RECORDED
 
@@ -91,16 +97,69 @@ def test_other_corpora_are_not_offered_it(dulce, tmp_path):
     assert build_for(other, "tkg").extractor == "noun-phrases"
 
 
-def test_documents_that_were_changed_since_are_not_taken_for_those_of_the_index(dulce):
+def test_documents_that_were_added_since_are_not_in_it_which_is_said(dulce):
+    build(dulce, "opened-graphrag", Reading())
+    assert not status(dulce, "opened-graphrag").uncovered
+    more = dulce.add([Document("more", "Ann lives in Rome."), Document("other", "Bo lives in Rome.")])
+    now = status(more, "opened-graphrag")
+    said = "The index of Microsoft GraphRAG is of 1 document; the corpus has 2 more, which are not in this graph."
+    assert (now.current, now.uncovered) == (True, said) and not status(more, "tkg-noun-phrases").built
+    graph = open_graph(more, "opened-graphrag")
+    after = BuiltGraph(build="opened-graphrag")(State(Question("Who?")), Context(graph, Environment(Reading())))
+    assert after.trace[0].notes[1:] == (said,)
+    assert build(more, "opened-graphrag", Reading()).digest == graph.digest  # again, after the change
+
+
+def test_documents_that_were_changed_or_removed_since_end_it(dulce):
+    build(dulce, "opened-graphrag", Reading())
+    text = dulce.document("dulce.txt").text
     more = dulce.add([Document("more", "Ann lives in Rome.")])
-    with pytest.raises(BadInput, match="have changed since the index of Microsoft GraphRAG was opened"):
-        build(more, "opened-graphrag", Reading())
+    other = more.change([Document("dulce.txt", f"{text} The end.")])
+    with pytest.raises(
+        StoreError, match="Since the index of Microsoft GraphRAG was opened, 1 document was changed .“dulce.txt”., of which it"
+    ):
+        open_graph(other, "opened-graphrag")
+    with pytest.raises(BadInput, match="Bring them back as they were, open its folder under another name, or build a graph"):
+        build(other, "opened-graphrag", Reading())
+    assert not status(other, "opened-graphrag").uncovered and "1 document was changed" in status(other, "opened-graphrag").outdated
+    back = other.change([Document("dulce.txt", text, "A title of another day")])
+    assert status(back, "opened-graphrag").current  # it is the text that counts
+    removed = back.remove(["dulce.txt"])
+    assert "1 document was removed (“dulce.txt”)" in status(removed, "opened-graphrag").outdated
 
 
-def test_a_name_that_is_taken_is_refused_and_nothing_is_changed(dulce):
-    with pytest.raises(BadInput, match="There is already a corpus “dulce”"):
+def test_what_an_earlier_version_opened_serves_as_long_as_nothing_changes(dulce):
+    build(dulce, "opened-graphrag", Reading())
+    file = dulce.folder / FOLDER / "graphrag" / ABOUT
+    known = json.loads(file.read_text())
+    del known["documents"]
+    file.write_text(json.dumps(known))
+    assert status(dulce, "opened-graphrag").current and not status(dulce, "opened-graphrag").uncovered
+    more = dulce.add([Document("more", "Ann lives in Rome.")])
+    assert status(more, "opened-graphrag").outdated.startswith(
+        "Since the index of Microsoft GraphRAG was opened, 1 document was changed, of"
+    )
+
+
+def test_indexes_of_two_tools_are_two_graphs_of_one_corpus(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    corpus, _ = open_index(RECORDED / "lightrag", "harbour")
+    corpus = corpus.add([Document("more", "Ann lives in Rome.")])
+    beside, taken = open_index(RECORDED / "fast-graphrag", "harbour")
+    assert beside.digest == corpus.digest and taken.counts["documents"] == 2
+    first, second = build(beside, "opened-lightrag", Reading()), build(beside, "opened-fast-graphrag", Reading())
+    assert set(second.columns.chunks.texts("document")) == set(first.columns.chunks.texts("document")) == {"harbour.txt", "ship.txt"}
+    assert [status(beside, f"opened-{tool}").current for tool in ("lightrag", "fast-graphrag")] == [True, True]
+    assert "1 more, which is not in this graph" in status(beside, "opened-fast-graphrag").uncovered
+    assert graph_difference(first, second).nodes
+
+
+def test_an_index_of_other_texts_or_a_second_one_of_a_tool_changes_nothing(dulce):
+    with pytest.raises(BadInput, match="These are not the texts of the index: 2 of 2 are in none"):
+        open_index(RECORDED / "lightrag", "dulce")
+    with pytest.raises(BadInput, match="has the graph of an index of Microsoft GraphRAG already"):
         open_index(REAL, "dulce")
-    assert open_corpus("dulce").digest == dulce.digest
+    assert open_corpus("dulce").digest == dulce.digest and not (dulce.folder / FOLDER / "lightrag").exists()
 
 
 def test_a_folder_that_is_no_index_leaves_no_corpus(tmp_path, monkeypatch):

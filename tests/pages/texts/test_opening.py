@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from core.builds import build, status
-from core.corpus import corpora, open_corpus
+from core.corpus import Document, corpora, open_corpus
 from core.corpus.indexes.opening import open_index
 from core.errors import BadInput
 from core.graph.difference import union
@@ -42,7 +42,7 @@ def looked(way, **state):
 def test_an_index_is_looked_at_by_its_path_opened_and_its_vectors_made(small):
     at = looked(PATH, index_path=str(RECORDED / "graphrag"))
     assert "Microsoft GraphRAG, version 3: 1 document, 2 chunks, 8 entities, 12 relations" in texts(at)
-    assert "Left out, claims (covariates): 2." in texts(at) and "Vectors are not taken" in texts(at)
+    assert "Left out, claims (covariates): 2." in texts(at) and "It has no vectors that can be read" in texts(at)
     assert "microsoft-graphrag" not in corpora()  # looking keeps nothing
     button(at, "Open it").click().run()
     until(at, lambda: at.success)
@@ -62,6 +62,22 @@ def test_a_title_that_is_taken_has_a_number(small):
         button(at, "Open it").click().run()
         until(at, lambda at=at: at.success)
     assert {"lightrag", "lightrag-2"} <= set(corpora())
+
+
+def test_an_index_of_texts_that_are_here_becomes_another_graph_of_them(small):
+    open_index(RECORDED / "lightrag", "harbour", "<b>Harbour</b>")
+    at = looked(PATH, index_path=str(RECORDED / "fast-graphrag"))
+    (choice,) = [one for one in at.selectbox if one.label == "Open it as"]
+    assert choice.options[0] == "new texts" and "a graph of <b>Harbour</b>" in choice.options
+    choice.set_value("harbour").run()
+    assert not [one for one in at.text_input if one.label == "Title"]
+    button(at, "Open it").click().run()
+    until(at, lambda: at.success)
+    corpus = open_corpus("harbour")
+    until(at, lambda: status(corpus, "opened-fast-graphrag").current)
+    corpus.add([Document("more", "Ann lives in Rome.")])
+    at = opened("harbour", **{"texts_build-tkg-synonyms": "opened-fast-graphrag", "texts_kind-harbour": "tkg-synonyms"})
+    assert "the corpus has 1 more, which is not in this graph" in texts(at)
 
 
 @pytest.mark.parametrize("path", ["/no/such/folder", "~nobody/x", "\0", "<img src=x onerror=alert(1)>"])

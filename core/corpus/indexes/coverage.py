@@ -1,0 +1,78 @@
+"""How the documents of a corpus, as they are now, are those of an index that was opened with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cachetools import LRUCache
+
+from core.corpus.corpus import Corpus
+from core.corpus.indexes.opening import Taken, counted_words, text_digests
+from core.corpus.indexes.tools import TOOLS
+from core.errors import shorten
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How the documents of a corpus are those of an index: of how many it is (`documents`), how many the corpus has beside them (`others`),
+    and the ids of those whose text is another since it was opened (`changed`) or that are no longer there (`removed`)."""
+
+    called: str
+    documents: int
+    others: int = 0
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the corpus has all documents of the index with the texts that they had."""
+        return not self.changed and not self.removed
+
+    def sentence(self) -> str:
+        """What of the documents the index does not cover; empty where it covers all.
+
+        >>> from core.corpus.indexes.coverage import Coverage
+        >>> Coverage("LightRAG", 2, others=1).sentence()
+        'The index of LightRAG is of 2 documents; the corpus has 1 more, which is not in this graph.'
+        >>> Coverage("LightRAG", 2).sentence()
+        ''
+        """
+        if not self.holds:
+            said = [_happened(ids, how) for how, ids in (("changed", self.changed), ("removed", self.removed)) if ids]
+            return (
+                f"Since the index of {self.called} was opened, {' and '.join(said)}, of which it says nothing. Bring them back as "
+                "they were, open its folder under another name, or build a graph of the documents here."
+            )
+        if not self.others:
+            return ""
+        one = self.others == 1
+        return (
+            f"The index of {self.called} is of {counted_words(self.documents, 'documents')}; the corpus has {self.others:,} more, which "
+            f"{'is' if one else 'are'} not in this graph."
+        )
+
+
+def _happened(ids: tuple[str, ...], how: str) -> str:
+    """That some documents were changed, or removed, with the first of them where it is known."""
+    if not ids[0]:
+        return "documents were added, changed or removed"
+    return f"{counted_words(len(ids), 'documents')} {'was' if len(ids) == 1 else 'were'} {how} (“{shorten(ids[0], 60)}”)"
+
+
+def coverage(corpus: Corpus, taken: Taken) -> Coverage:
+    """How the documents of a corpus as they are now are those of an index that was opened with it."""
+    called = TOOLS[taken.tool].title
+    if taken.corpus == corpus.digest:
+        return Coverage(called, len(taken.documents), len(corpus) - len(taken.documents) if taken.documents else 0)
+    if not taken.documents:  # opened by an earlier version, which noted the digest of the whole alone
+        return Coverage(called, 0, changed=("",))
+    key = (str(corpus.folder), corpus.digest, taken.tool, taken.corpus, *taken.documents.items())
+    if key not in _coverages:
+        now = text_digests(corpus, taken.documents)
+        removed = tuple(id for id, text in now.items() if not text)
+        changed = tuple(id for id, text in now.items() if text and text != taken.documents[id])
+        _coverages[key] = Coverage(called, len(now), len(corpus) - len(now) + len(removed), changed, removed)
+    return _coverages[key]
+
+
+_coverages: LRUCache[tuple, Coverage] = LRUCache(64)  # as every text is read for one
