@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from core.datasets.graph_files import graph_files
 from core.errors import BadInput
 from core.graph.building import build as arrays
 from core.graph.building.export import build_database
+from core.graph.readers.first_look import looked_at
 from core.graph.readers.formats import AUTO, format_list
 from core.graph.readers.rdf import LARGE, LITERALS, TRIPLES, check_language
 from core.graph.readers.triple_file import TripleFile, columns_of, size_of
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 
 DRY = 10  # triples that a dry run prints
+FIRST = 100_000  # triples of a large file that it looks at
 DRY_COPY = 1_000  # triples that it copies of a database
 EPILOG = """A file of up to 128 MB of text is read at once, some 10 MB a second: after a kill the same command starts over. A larger one, or
 one with --memory, is built in steps: after a kill the same command continues where it stopped."""
@@ -98,7 +101,7 @@ def run(options) -> int:
         raise BadInput("Name the folder of the graph with --out, or look at the triples with --dry-run.")
     with tempfile.TemporaryDirectory() as folder:
         source = (_of_database if is_address(options.triples[0]) else _of_files)(options, Path(folder))
-        return _look(source) if options.dry_run else _build(source, options)
+        return _look(source, options.integers) if options.dry_run else _build(source, options)
 
 
 def _of_database(options, folder: Path) -> TripleFile:
@@ -134,14 +137,14 @@ def _of_files(options, unpacked: Path) -> TripleFile:
     )
 
 
-def _look(source: TripleFile) -> int:
-    """Print the first triples, and what of the files is taken how; of files that are not large by their whole content."""
-    for number, triple in enumerate(source.read()):
-        if number < DRY:
-            print(" -> ".join(triple))
-        elif source.path.stat().st_size > LARGE:
-            break
-    print("\n".join(source.tally.sentences()))
+def _look(source: TripleFile, numbers: bool) -> int:
+    """Print the first triples, how many they are, and what of the files is taken how; of a large file of its beginning."""
+    whole = source.path.stat().st_size <= LARGE
+    triples = source.read() if whole else islice(source.read(), FIRST)
+    first = list(islice(triples, DRY))
+    for triple in first:
+        print(" -> ".join(triple))
+    print("\n".join([*looked_at(chain(first, triples), whole, numbers), *source.tally.sentences()]))
     return OK
 
 

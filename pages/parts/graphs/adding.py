@@ -15,6 +15,7 @@ from core.datasets import add_graph as keep_graph
 from core.datasets import free_name
 from core.datasets.own import clean_name
 from core.errors import HopscopeError, shorten
+from core.graph.readers.first_look import looked_at
 from core.graph.readers.rdf import ATTRIBUTES, LEAVE_OUT, TRIPLES
 from core.graph.readers.triple_file import TripleFile
 from core.runtime.jobs import DONE, Job
@@ -48,6 +49,7 @@ def looked_of(source: TripleFile, progress: Callable[[float], None] | None = Non
     nodes = [(name, one.get("type", ""), one.get("description", "")) for name, one in islice(said.nodes.items(), PREVIEWED)]
     warnings = source.tally.warnings
     notes = [sentence for sentence in source.tally.sentences() if sentence not in warnings]
+    notes = [*looked_at(triples, len(triples) < LOOKED_AT), *notes] if triples else notes
     notes += [PARTLY] if len(triples) == LOOKED_AT else []
     return Looked(triples, said.first(min(PREVIEWED, len(triples))), nodes, notes, warnings)
 

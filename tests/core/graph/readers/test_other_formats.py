@@ -209,9 +209,20 @@ def test_a_dry_run_says_what_is_taken_how_and_builds_nothing(tmp_path, capsys):
     (tmp_path / "g.csv").write_text("from,rel,to,weight,year\nAnna,sails,The Gull,3,1907\n", "utf-8")
     assert main(["build", str(tmp_path / "g.csv"), "--dry-run"]) == 0
     said = capsys.readouterr().out
+    assert "1 triple, 2 entities, 1 relation." in said and "called by numbers" not in said
     assert "Anna -> sails -> The Gull" in said and "not read: year." in said and "weight from “weight”" in said
     assert [file.name for file in tmp_path.iterdir()] == ["g.csv"]
     assert main(["build", str(tmp_path / "g.csv")]) == 2 and "--out" in capsys.readouterr().err
+
+
+def test_entities_that_are_numbers_are_said_unless_they_are_meant(tmp_path, capsys):
+    (tmp_path / "g.csv").write_text(":START_ID,:TYPE,:END_ID\n1,ACTED_IN,2\n1,ACTED_IN,3\n", "utf-8")
+    assert main(["build", str(tmp_path / "g.csv"), "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "2 triples, 3 entities, 1 relation." in said and "Entities are called by numbers." in said
+    (tmp_path / "ids.txt").write_text("1\t7\t2\n", "utf-8")
+    assert main(["build", str(tmp_path / "ids.txt"), "--dry-run", "--integers"]) == 0
+    assert "called by numbers" not in capsys.readouterr().out
 
 
 def test_hipporags_file_of_openie_with_all_its_keys(tmp_path):
