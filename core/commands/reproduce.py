@@ -11,11 +11,13 @@ from pathlib import Path
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import OK, bar, finish, warn, write_text
 from core.errors import BadInput
-from core.evaluation.papers.beside import Beside, Measured, beside, markdown, written
+from core.evaluation.pairwise.judging import start
+from core.evaluation.papers.beside import Beside, Measured, beside, markdown, wide, written
 from core.evaluation.papers.experiments import Experiment, PublishedSet, experiment, papers
 from core.evaluation.papers.gains import gains, quartiles
 from core.evaluation.papers.measures import MEASURES
 from core.evaluation.papers.walks import prepare_walks
+from core.evaluation.papers.wins import goes_with, won
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
@@ -61,6 +63,8 @@ def run(options) -> int:
         _list(options.json)
         return OK
     wanted = experiment(options.name)
+    if wanted.against and options.no_llm:
+        raise BadInput(f"{wanted.id} compares the answers of a language model; leave out --no-llm.")
     if options.fetch:
         print("\n".join(f"{name}: {wanted.sets[name].fetch}" for name in wanted.printed))
         return OK
@@ -93,12 +97,18 @@ def _evaluated(options, engine, wanted: Experiment, sets: dict[str, str]) -> tup
     """The tables of an evaluation a set, and what differs from the paper."""
     tables: list[Beside | Measured] = []
     differs = _differs(options, wanted, sets, engine)
-    wanted, instances = wanted.asked(catalogue(), options.small)
     for name, asked in sets.items():
-        summary = _asked(options, engine, wanted, instances, asked)
+        here, instances = wanted.asked(catalogue(), name, options.small)
+        summary = _asked(options, engine, here, instances, asked)
         differs += [f"{name}: {sentence}" for sentence in filter(None, [_part(summary), summary.so_far(), *summary.failed()])]
-        tables += gains(wanted, name, summary) if wanted.after else beside(wanted, name, summary)
-        differs += _quartiles(wanted, name, summary)
+        found = gains(here, name, summary) if here.after else beside(here, name, summary)
+        differs += _quartiles(here, name, summary)
+        if here.against:
+            tally = finish(start(engine, summary, against=here.against))
+            rates = won(here, name, summary, tally)
+            differs += [f"{name}: {sentence}" for sentence in (*tally.doubts(), *goes_with(found, rates, tally))]
+            found = [*found, rates]
+        tables += [wide(found)] if here.wide else found
     return tables, differs
 
 
@@ -160,7 +170,8 @@ def _asked(options, engine, wanted: Experiment, instances: Sequence[Instance], a
     settings = {"model": model, "judge": options.judge or (wanted.judge and model), "cold": wanted.cold, "graph": options.graph}
     store = Store(evaluations_file())
     with bar("Opening the graph") as advanced:
-        plan = make_plan(instances, asked, size, lambda name: engine.graph(name, progress=advanced), **settings)
+        by_name = lambda graph: engine.graph(graph, progress=advanced)
+        plan = make_plan(instances, asked, size, by_name, abstract=bool(wanted.against), **settings)
     warn(plan.notes)
     with bar("Encoding walks") as advanced:
         prepare_walks(plan, engine, with_time_left(advanced))
@@ -181,11 +192,11 @@ def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
     if not options.small:
         return []
     left = [name for id, name in wanted.rows.items() if wanted.small_rows and id not in wanted.small_rows]
-    varied = [f"Values in small: {wanted.small_vary.partition('=')[2]} of {wanted.vary.partition('=')[2]}."] if wanted.small_vary else []
+    fewer = zip(*(dict.fromkeys(one for ones in by.values() for one in ones) for by in (wanted.small_vary, wanted.vary)))
     return [
         *(f"{name}: {said}." for name in sets if (said := wanted.sets[name].small_is)),
         *([f"Left out in small: {', '.join(left)}."] if left else []),
-        *varied,
+        *(f"Values in small: {few.partition('=')[2]} of {all.partition('=')[2]}." for few, all in fewer),
     ]
 
 

@@ -37,9 +37,10 @@ class Pair:
     abstract: bool = True
 
 
-def pairs(summary: Summary, sample: int | None = None) -> tuple[Pair, ...]:
+def pairs(summary: Summary, sample: int | None = None, against: str = "") -> tuple[Pair, ...]:
     """Every two answers of a language model to one question, question by question in the order they were asked; of the first `sample`
-    questions, or of all. Two answers of one text are left out, as there is nothing to compare. Raises BadInput where there are none."""
+    questions, or of all; where an instance is named that they are held `against`, those alone of which one is its. Two answers of one text
+    are left out, as there is nothing to compare. Raises BadInput where there are none."""
     answers: dict[str, dict[str, str]] = {}
     questions = {row.question.id: row.question for row in summary.rows}
     for row in summary.rows:
@@ -51,7 +52,7 @@ def pairs(summary: Summary, sample: int | None = None) -> tuple[Pair, ...]:
         known = questions[question]
         given = {instance: answers[question][instance] for instance in summary.instances if instance in answers[question]}
         for a, b in combinations(given, 2):
-            if given[a].strip() != given[b].strip():
+            if given[a].strip() != given[b].strip() and (not against or against in (a, b)):
                 found.append(Pair(question, known.text, a, b, given[a], given[b], known.abstract))
     if not found:
         raise BadInput(
@@ -164,9 +165,9 @@ def _match(pair: Pair, there: Reply | None, back: Reply | None) -> Match | None:
     return None if there is None or back is None else Match(pair.question, pair.a, pair.b, read(there.text), read(back.text))
 
 
-def start(engine, summary: Summary, sample: int | None = None, role: str = ROLE) -> Job:
-    """The job of the engine that judges the answers of a run in pairs; its result is a tally. Raises BadInput, BadParameter."""
-    work = Pairwise(summary.instances, pairs(summary, sample), engine.models, role)
+def start(engine, summary: Summary, sample: int | None = None, role: str = ROLE, against: str = "") -> Job:
+    """The job of the engine that judges the answers of a run in `pairs`; its result is a tally. Raises BadInput, BadParameter."""
+    work = Pairwise(summary.instances, pairs(summary, sample, against), engine.models, role)
     key = job_key(summary)
     return engine.evaluations.start(key, lambda: Job(key, work), again=True)
 

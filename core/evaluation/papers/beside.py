@@ -10,6 +10,7 @@ from core.evaluation.papers.experiments import Experiment
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.summary import Summary
 
+RATE = "win rate"  # how the names of figures begin that are no metric of a question
 LEAST = 20  # questions, for an interval of differences that says something
 
 
@@ -58,7 +59,7 @@ def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
     """For each metric that the paper prints of the set `name` its values beside those of a run."""
     found = []
     names = tuple(experiment.printed[name])
-    table = summary.table(names)
+    table = summary.table(names) if names else {}
     first, *others = summary.instances
     for metric in names:
         printed = dict(zip(experiment.rows, experiment.printed[name][metric], strict=True))
@@ -117,11 +118,20 @@ def written(one: Beside | Measured) -> tuple[str, Sequence[str], Sequence[Sequen
     return f"{one.set}, {one.metric}", HEAD, [cells(one.metric, row) for row in one.rows], [agreement(one)]
 
 
+def wide(tables: Sequence[Beside]) -> Measured:
+    """The figures of one set as one table: a row a method, a column a metric."""
+    first = tables[0]
+    columns = [[cells(one.metric, row)[2] for row in one.rows] for one in tables]
+    rows = tuple(zip((row.name for row in first.rows), *columns))
+    note = f"{max((row.here.n for row in first.rows), default=0):,} questions of {first.asked}. The paper draws it, without numbers."
+    return Measured(first.set, ("method", *(one.metric for one in tables)), rows, (note,))
+
+
 def cells(metric: str, row: Row) -> list[str]:
     """A row of a table as texts: name, paper, here, questions, both differences, and whether these agree."""
-    unit = metric.removeprefix("gain with ")
-    value = lambda number: "–" if number is None else f"{'−' * (number < 0)}{shown(unit, abs(number))}"
-    signed = lambda number: "–" if number is None else f"{'−' if number < 0 else '+'}{shown(unit, abs(number))}"
+    digits = lambda number: f"{number:.3f}" if metric.startswith(RATE) else shown(metric.removeprefix("gain with "), number)
+    value = lambda number: "–" if number is None else f"{'−' * (number < 0)}{digits(abs(number))}"
+    signed = lambda number: "–" if number is None else f"{'−' if number < 0 else '+'}{digits(abs(number))}"
     spread = lambda mean, low, high, form: f"{form(mean)} [{form(low)}, {form(high)}]"
     return [
         row.name,

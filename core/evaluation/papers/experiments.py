@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, nearest
-from core.evaluation.reports.sensitivity import varied
+from core.evaluation.reports.sensitivity import variant, varied
 from core.instances.catalogue import Instance
 from core.lines import split
+from core.operators.texts.built import BuiltGraph
 
 FOLDER = Path(__file__).parent
 Values = Mapping[str, tuple[float | None, ...]]
@@ -22,7 +23,8 @@ Values = Mapping[str, tuple[float | None, ...]]
 @dataclass(frozen=True)
 class PublishedSet:
     """A question set of a paper. `files` are patterns of the names of its published files, `set` its name where it ships whole. `small` is
-    the shipped set of a small run, and `small_is` a sentence where that is another set; `fetch` says where it is published."""
+    the shipped set of a small run, and `small_is` a sentence where that is another set; `fetch` says where it is published. `build` is the
+    graph that it is asked on, where it is not that of the rows."""
 
     name: str
     fetch: str
@@ -30,6 +32,7 @@ class PublishedSet:
     set: str = ""
     small: str = ""
     small_is: str = ""
+    build: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,9 +43,11 @@ class Experiment:
     in [0, 1], seconds), None where the paper has none; a figure prints none at all. `hours` is a guess for the whole of it with one
     graphics card. `model` says whether language models answer, `judge` whether one judges the answers, `cold` whether nothing is shared,
     `small_rows` are the instances of a small run. `after` is the instance whose first ten the others begin with, where not their figures
-    are compared but how these go with what the others gain (`core.evaluation.papers.gains`). `vary` makes of each row one for every value
-    of an operator's parameter, in a small run `small_vary`; of such rows nothing is printed. `measures` names what is taken in the place
-    of an evaluation (`core.evaluation.papers.measures`).
+    are compared but how these go with what the others gain (`core.evaluation.papers.gains`). `against` is the instance whose answers a
+    language model compares with those of each other one, `wins` for each set the others' win rates over it as printed
+    (`core.evaluation.papers.wins`). `vary` makes of each row one for every value of an operator's parameter, in a small run `small_vary`,
+    by row; of such rows nothing is printed. `wide` says whether the metrics of a set are columns of one table. `measures` names what is
+    taken in the place of an evaluation (`core.evaluation.papers.measures`).
     """
 
     id: str
@@ -60,30 +65,50 @@ class Experiment:
     cold: bool = False
     small_rows: tuple[str, ...] = ()
     after: str = ""
-    vary: str = ""
-    small_vary: str = ""
+    against: str = ""
+    wins: Values = field(default_factory=dict)
+    vary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    small_vary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    wide: bool = False
     measures: str = ""
 
-    def asked(self, known: Mapping[str, Instance], small: bool = False) -> tuple[Experiment, tuple[Instance, ...]]:
-        """The experiment with a row for every instance that is asked, and these instances."""
+    def asked(self, known: Mapping[str, Instance], name: str, small: bool = False) -> tuple[Experiment, tuple[Instance, ...]]:
+        """The experiment on the set of that name, with a row for every instance that is asked, and these instances."""
+        build = self.sets[name].build
+        there = {id: _on(known[id], build) for id in (*filter(None, [self.after]), *self.rows)}
         chosen = [id for id in self.rows if not small or not self.small_rows or id in self.small_rows]
-        before = (known[self.after],) if self.after else ()
+        before = (there[self.after],) if self.after else ()
         if not self.vary:
-            return self, (*before, *(known[id] for id in chosen))
-        variation = self.small_vary if small and self.small_vary else self.vary
-        labels = [f"{variation.partition('=')[0].rpartition('.')[2]} {value.strip()}" for value in split(variation.partition("=")[2])]
-        rows, instances = {}, list(before)
+            names = {there[id].id: row for id, row in self.rows.items()}
+            after, against = (there[id].id if id else "" for id in (self.after, self.against))
+            return replace(self, rows=names, after=after, against=against), (*before, *(there[id] for id in chosen))
+        rows, instances = dict[str, str](), list(before)
         for id in chosen:
-            for instance, label in zip(varied((known[id],), variation), labels, strict=True):
-                rows[instance.id] = f"{self.rows[id]}, {label}"
-                instances.append(instance)
+            for variation in (self.small_vary if small and self.small_vary else self.vary)[id]:
+                parameter, _, values = variation.partition("=")
+                for instance, value in zip(varied((there[id],), variation), split(values), strict=True):
+                    label = f"{parameter.rpartition('.')[2]} {value.strip()}"
+                    if instance.id in rows:  # a value of two parameters that is the default of both
+                        rows[instance.id] += f", {label}"
+                    else:
+                        rows[instance.id] = f"{self.rows[id]}, {label}"
+                        instances.append(instance)
         none = (None,) * len(rows)
         printed = {name: dict.fromkeys(columns, none) for name, columns in self.printed.items()}
         return replace(self, rows=rows, printed=printed), tuple(instances)
 
     def small(self) -> dict[str, str]:
-        """The shipped question sets of a small run by the paper's name of the set."""
-        return {name: self.sets[name].small for name in self.printed if self.sets[name].small}
+        """The shipped question sets of a small run by the paper's name of the set, the first one of those that share a shipped set."""
+        found: dict[str, str] = {}
+        for name in self.printed:
+            if self.sets[name].small not in ("", *found.values()):
+                found[name] = self.sets[name].small
+        return found
+
+
+def _on(instance: Instance, build: str) -> Instance:
+    """The instance on that graph of its corpus, or as it is where none is named."""
+    return variant(instance, BuiltGraph, "build", build) if build else instance
 
 
 @dataclass(frozen=True)
@@ -122,11 +147,20 @@ def _read(file: dict[str, Any]) -> Paper:
 
 def _experiment(id: str, values: dict[str, Any], sets: Mapping[str, PublishedSet], scale: float, about: dict[str, Any]) -> Experiment:
     none = (math.nan,) * len(values["rows"])
-    printed = {
-        name: {
-            metric: tuple(None if math.isnan(value) else value * scale for value in column or none) for metric, column in columns.items()
-        }
-        for name, columns in values["printed"].items()
+    scaled = lambda column: tuple(None if math.isnan(value) else value * scale for value in column or none)
+    read = {
+        "printed": {name: {metric: scaled(column) for metric, column in columns.items()} for name, columns in values["printed"].items()},
+        "wins": {name: scaled(column) for name, column in values.get("wins", {}).items()},
+        "vary": _by_row(values["rows"], values.get("vary", {})),
+        "small_vary": _by_row(values["rows"], values.get("small_vary", {})),
+        "differs": (*about["differs"], *values.get("differs", ())),
     }
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items() if key != "scale"}
-    return Experiment(id, sets=sets, **about | values | {"printed": printed})
+    return Experiment(id, sets=sets, **about | values | read)
+
+
+def _by_row(rows: Mapping[str, str], vary: str | list[str] | Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """For each row its variations, of which a text is that of all, a list are those of all, and a table has one by row."""
+    if isinstance(vary, str):
+        return dict.fromkeys(rows, (vary,))
+    return dict.fromkeys(rows, tuple(vary)) if isinstance(vary, list) else {id: (one,) for id, one in vary.items()}

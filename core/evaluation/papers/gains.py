@@ -11,7 +11,7 @@ from core.evaluation.papers.beside import Beside, Row, kendall
 from core.evaluation.papers.experiments import Experiment
 from core.evaluation.reports.summary import Summary
 
-BEGUN, GAINED, NEAR = "passage_recall@10", "passage_recall", "topological_recall@10"
+BEGUN, GAINED, NEAR, RECALL = "node_recall@10", "node_recall", "topological_recall@10", "capped_node_recall@10"
 WIDE = 1.959964  # of a normal distribution: 95 %
 
 
@@ -19,7 +19,7 @@ def gains(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
     """For each metric that the paper prints of the set `name`, taken of the first ten of `after`: its correlation (Pearson's, over the
     questions) with what each instance gains, beside the paper's.
 
-    The gain is the recall of all that the instance retrieves less that of these first ten (the paper's R@100 - R@10).
+    The gain is the recall of all nodes that the instance retrieves less that of these first ten (the paper's R@100 - R@10).
     """
     columns = summary.values(experiment.after, [*experiment.printed[name], BEGUN])
     found = []
@@ -57,7 +57,7 @@ def quartiles(summary: Summary, first: str, instance: str) -> list[tuple[float, 
     """The questions in four parts by the Topological Recall of the first ten of `first`: of each part its mean, the mean recall at 10 of an
     instance, and how many questions it has (Figure 5). Ties go by the order of the questions."""
     near = summary.values(first, [NEAR])[:, 0]
-    recall = summary.values(instance, [BEGUN])[:, 0]
+    recall = summary.values(instance, [RECALL])[:, 0]
     there = np.flatnonzero(~np.isnan(near) & ~np.isnan(recall))
     parts = np.array_split(there[np.argsort(near[there], kind="stable")], 4)
     return [(float(near[part].mean()), float(recall[part].mean()), len(part)) for part in parts if len(part)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
 
 from core.cli import OK, WRONG, main
 from core.evaluation.metrics.statistics import Estimate
-from core.evaluation.papers.beside import Beside, Row, agreement, beside, kendall, markdown
+from core.evaluation.papers.beside import Beside, Row, agreement, beside, kendall, markdown, wide
 from core.evaluation.papers.experiments import Experiment, PublishedSet
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
@@ -66,6 +67,15 @@ def test_markdown_has_what_is_missing_as_a_dash():
     rows = (Row("a", "A | b", None, Estimate(None, None, None, 0)),)
     text = markdown(MADE, [Beside("Films", "films_set", "accuracy", rows, None)], ["Another model."])
     assert "| A \\| b | – | – | 0 | – | – | – |" in text and text.endswith("- Another model.\n") and "cannot be compared" in text
+
+
+def test_what_is_drawn_without_numbers_is_one_table_a_set():
+    drawn = dataclasses.replace(MADE, printed={"Films": {"accuracy": (None, None), "seconds": (None, None)}})
+    table = wide(beside(drawn, "Films", summary(4)))
+    assert (table.title, table.head) == ("Films", ("method", "accuracy", "seconds"))
+    assert [(row[0], row[1][:5]) for row in table.rows] == [("A", "0.500"), ("B", "1.000")]
+    assert table.notes == ("4 questions of films_set. The paper draws it, without numbers.",)
+    assert "| B | 1.000 " in markdown(drawn, [table], []) and "| paper |" not in markdown(drawn, [table], [])
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from core.evaluation.runs.store import Run, StoredRow
 from core.types import Question
 from tests.core.evaluation.reports.test_summary import SPEC
 
-PRINTED = {"Films": {"passage_recall@10": (0.5,), "miss_tr@10": (None,)}}
+PRINTED = {"Films": {"node_recall@10": (0.5,), "miss_tr@10": (None,)}}
 MADE = Experiment("made", "P", "T", "M", {"b": "B"}, PRINTED, {"Films": PublishedSet("Films", "-")}, "nobody", (), 1, after="a")
 
 
@@ -26,7 +26,7 @@ def one(golds, found, costs):
     """Of `golds` passages the first `found` among the first ten; `costs` are the uncertainties after them."""
     first = tuple(1 + i if i < found else None for i in range(golds))
     near = Nearing(golds, 10, tuple(range(len(costs))), (1,) * len(costs), tuple(costs))
-    return Outcome(0, passages=Ranked(10, tuple(range(1, found + 1)), first), nearing=near)
+    return Outcome(0, nodes=Ranked(10, tuple(range(1, found + 1)), first), nearing=near)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_gains_by_hand(summary):
     # begun 0, .5, .5, 1; gained 0, .5, 0, 0; what MissTR gives: the second passage of q2 is one step away, so 1 / 2 of one of two
     assert recall.rows[0].here.mean == pytest.approx(pearsonr([0, 0.5, 0.5, 1], [0, 0.5, 0, 0])[0])
     assert missing.rows[0].here.mean == pytest.approx(pearsonr([0, 0.25, 0, 0], [0, 0.5, 0, 0])[0])
-    assert (recall.rows[0].printed, missing.rows[0].printed) == (0.5, None) and recall.metric == "gain with passage_recall@10"
+    assert (recall.rows[0].printed, missing.rows[0].printed) == (0.5, None) and recall.metric == "gain with node_recall@10"
 
 
 def test_quarters_by_hand(summary):
@@ -60,3 +60,17 @@ def test_the_interval_is_scipys():
     interval = peer.confidence_interval()
     assert dataclasses.astuple(found) == pytest.approx((peer.statistic, interval.low, interval.high, 50))
     assert correlation(np.ones(9), np.arange(9.0)).mean is None and correlation(np.arange(9.0), -np.arange(9.0)).mean == -1
+
+
+def test_what_is_gained_counts_all_nodes_retrieved_and_not_the_ten_handed_on():
+    # Of two gold nodes `b` finds one at place 2 and one at place 15 of 20; of the documents it hands on ten.
+    nodes = Ranked(20, (2, 15), (2, 15))
+    rows = []
+    for i in range(4):
+        asked = Question(f"q{i}", f"q{i}", gold=("x", "y"))
+        begun = Outcome(0, nodes=Ranked(10, tuple(range(1, 1 + i % 3)), tuple(1 + place if place < i % 3 else None for place in range(2))))
+        rows += [StoredRow("a", asked, begun), StoredRow("b", asked, Outcome(0, nodes=nodes, passages=Ranked(10, (2,), (2, None))))]
+    summary = Summary(Run(7, "key", SPEC | {"of": 4, "sample": 4}, 0.0, "done", 8, 0), rows)
+    made = dataclasses.replace(MADE, printed={"Films": {"node_recall@10": (0.5,)}})
+    (found,) = gains(made, "Films", summary)
+    assert found.rows[0].here.mean == pytest.approx(-1)  # 1 less what was there to begin with

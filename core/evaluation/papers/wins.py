@@ -1,0 +1,62 @@
+"""How often each method's answers win against those of one, and how that goes with recall (FastInsight, Table 4 and Figure 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.pairwise.tally import Tally
+from core.evaluation.papers.beside import RATE, Beside, Row, kendall
+from core.evaluation.papers.experiments import Experiment
+from core.evaluation.papers.gains import correlation
+from core.evaluation.reports.summary import Summary
+
+RECALL, CRITERION = "capped_node_recall@10", "overall"
+LEVEL = 0.5  # the win rate of a method against itself
+
+
+def won(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> Beside:
+    """The win rate of each method over that of `against`, beside the paper's of the set `name`; none for that one itself."""
+    rates, own = tally.wins(CRITERION), experiment.against
+    printed = dict(zip(experiment.rows, experiment.wins[name], strict=True))
+    none = Estimate(None, None, None, 0)
+    rows = tuple(Row(one, experiment.rows[one], printed[one], rates.get((one, own), none)) for one in summary.instances if one != own)
+    both = [(row.printed, row.here.mean) for row in rows if row.printed is not None and row.here.mean is not None]
+    return Beside(name, summary.run.spec["set"], f"{RATE} over {experiment.rows[own]}", rows, kendall(both))
+
+
+def goes_with(found: Sequence[Beside], rates: Beside, tally: Tally) -> list[str]:
+    """Sentences on how the win rates of a set go with recall, over the methods and the one that they are held against, which has half a win
+    against itself: Pearson's r here, and of the values that the paper prints. None where the set has no recall, one where the judge's
+    verdicts say nothing."""
+    recall = next((one for one in found if one.metric == RECALL), None)
+    if recall is None:
+        return []
+    known = {row.instance: row for row in rates.rows}
+    points = lambda value: [(value(row), value(known[row.instance]) if row.instance in known else LEVEL) for row in recall.rows]
+    here = "" if tally.decides(CRITERION) else ", by a judge whose verdicts say nothing"
+    return [
+        f"Win rate by recall at 10, here{here}: {pearson(points(lambda row: row.here.mean))}.",
+        f"The same of the values that the paper prints: {pearson(points(lambda row: row.printed))}. Its figure gives p < 0.05 and no r.",
+    ]
+
+
+def pearson(points: Sequence[tuple[float | None, float | None]]) -> str:
+    """Pearson's r of two figures of the same methods with its 95 % interval and p-value, as a sentence; those without both are left out.
+
+    >>> from core.evaluation.papers.wins import pearson
+    >>> pearson([(0.1, 0.4), (0.2, 0.3), (0.3, 0.5), (0.4, 0.6), (0.5, None)])
+    "Pearson's r 0.80 [-0.70, 1.00], p = 0.200, n = 4"
+    >>> pearson([(0.1, 0.4), (0.2, 0.3), (0.3, 0.5)])
+    "no Pearson's r, with 3 methods of which both are known, or all alike"
+    """
+    from scipy.stats import pearsonr
+
+    pairs = np.array([pair for pair in points if None not in pair], np.float64).reshape(-1, 2)
+    found = correlation(pairs[:, 0], pairs[:, 1])
+    if found.mean is None or found.low is None or found.high is None:
+        return f"no Pearson's r, with {len(pairs)} methods of which both are known, or all alike"
+    chance = float(pearsonr(pairs[:, 0], pairs[:, 1]).pvalue)
+    return f"Pearson's r {found.mean:.2f} [{found.low:.2f}, {found.high:.2f}], p = {chance:.3f}, n = {found.n}"
