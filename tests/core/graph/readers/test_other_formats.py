@@ -219,7 +219,7 @@ def test_entities_that_are_numbers_are_said_unless_they_are_meant(tmp_path, caps
     (tmp_path / "g.csv").write_text(":START_ID,:TYPE,:END_ID\n1,ACTED_IN,2\n1,ACTED_IN,3\n", "utf-8")
     assert main(["build", str(tmp_path / "g.csv"), "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "2 triples, 3 entities, 1 relation." in said and "Entities are called by numbers." in said
+    assert "2 triples, 3 entities, 1 relation." in said and "Entities are called by numbers, and questions find them by names" in said
     (tmp_path / "ids.txt").write_text("1\t7\t2\n", "utf-8")
     assert main(["build", str(tmp_path / "ids.txt"), "--dry-run", "--integers"]) == 0
     assert "called by numbers" not in capsys.readouterr().out
