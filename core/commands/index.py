@@ -43,6 +43,7 @@ def add(commands) -> None:
     walks.add_argument("--direction", choices=DIRECTIONS, default="graph", help="of the steps (default: the graph's own)")
     walks.add_argument("--seed", type=int, default=0, metavar="N", help="of random walks (default: 0)")
     walks.add_argument("--unique", action="store_true", help="a random walk drawn twice counts once")
+    walks.add_argument("--limit", type=int, default=walk_index.LIMIT, metavar="N", help="of graphs of up to N nodes (default: %(default)s)")
     walks.add_argument("--model", default="encoder", metavar="NAME", help="the role or name of the encoder (default: encoder)")
     listed = parts.add_parser("list", help="what is prepared for a graph, with sizes")
     deleted = parts.add_parser("delete", help="delete one kind of index of a graph")
@@ -71,7 +72,8 @@ def _walks(options) -> int:
     engine, graph = _opened(options)
     plan = WalkPlan(options.strategy, options.walks, options.length, options.direction, options.unique, options.seed)
     with bar("Encoding") as advanced:
-        found = walk_index.build(graph, engine.models.encoder(options.model), plan, progress=with_time_left(advanced))
+        encoder = engine.models.encoder(options.model)
+        found = walk_index.build(graph, encoder, plan, progress=with_time_left(advanced), limit=options.limit)
     facts = found.index.facts
     print(f"The walks of {len(found.nodes):,} nodes of {graph.name} as vectors of {facts['dimension']} numbers.")
     print(f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}.")

@@ -6,11 +6,13 @@ import dataclasses
 import fnmatch
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import OK, bar, finish, warn, write_text
-from core.errors import BadInput
+from core.errors import BadInput, nearest
 from core.evaluation.pairwise.judging import start
 from core.evaluation.papers.beside import Beside, Measured, beside, markdown, wide, written
 from core.evaluation.papers.experiments import Experiment, PublishedSet, experiment, papers
@@ -42,7 +44,14 @@ def add(commands) -> None:
         metavar="WHERE",
         help="a folder with the published files, or CWQ=FILE, CWQ=SET for one set of the paper; may be repeated",
     )
-    reproduce.add_argument("--graph", default="", metavar="NAME", help="the graph that questions without graphs of their own are asked on")
+    reproduce.add_argument("--set", action="append", default=[], metavar="NAME", help="only this set of the paper; may be repeated")
+    reproduce.add_argument(
+        "--graph",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="the graph that questions without graphs of their own are asked on, or CRAG=NAME for one set of the paper; may be repeated",
+    )
     reproduce.add_argument("--small", action="store_true", help=f"{SMALL} shipped questions of each set, and the methods that need no more")
     reproduce.add_argument("--sample", default="", metavar="N", help=f"questions of each set, or all (default: all; with --small {SMALL})")
     reproduce.add_argument(
@@ -72,7 +81,8 @@ def run(options) -> int:
     if out is not None and (out.is_dir() or not out.parent.is_dir()):
         raise BadInput(f"{out} cannot be written: there is no such folder, or it is one.")
     sets = _sets(options, wanted)
-    warn(f"{name} is left out: no file of it was named. {wanted.sets[name].fetch}." for name in wanted.printed if name not in sets)
+    missing = [name for name in options.set or wanted.printed if name not in sets]
+    warn(f"{name} is left out: no file of it was named. {wanted.sets[name].fetch}." for name in missing)
     if not sets:
         raise BadInput(f"No set of {wanted.id} is here. Name a folder or file with --data, or try it with --small.")
     engine = options.engine()
@@ -89,7 +99,7 @@ def run(options) -> int:
 def _measured(options, engine, wanted: Experiment, sets: dict[str, str]) -> tuple[list[Beside | Measured], list[str]]:
     """The tables of what is taken without an evaluation, and what differs from the paper."""
     with bar("Opening the graph") as advanced:
-        found = MEASURES[wanted.measures](engine, sets, dict(wanted.rows), _size(options), options.graph, advanced)
+        found = MEASURES[wanted.measures](engine, sets, dict(wanted.rows), _size(options), partial(_graph, options.graph), advanced)
     return [*found], [*wanted.differs, *_small(options, wanted, sets)]
 
 
@@ -99,7 +109,7 @@ def _evaluated(options, engine, wanted: Experiment, sets: dict[str, str]) -> tup
     differs = _differs(options, wanted, sets, engine)
     for name, asked in sets.items():
         here, instances = wanted.asked(catalogue(), name, options.small)
-        summary = _asked(options, engine, here, instances, asked)
+        summary = _asked(options, engine, here, instances, name, asked)
         differs += [f"{name}: {sentence}" for sentence in filter(None, [_part(summary), summary.so_far(), *summary.failed()])]
         found = gains(here, name, summary) if here.after else beside(here, name, summary)
         differs += _quartiles(here, name, summary)
@@ -120,6 +130,12 @@ def _size(options) -> int | None:
     return None if sample == "all" else int(sample)
 
 
+def _graph(given: Sequence[str], name: str) -> str:
+    """The graph that is named for a set of the paper, else the one for all; empty where there is none."""
+    one = [graph.partition("=")[2] for graph in given if graph.startswith(f"{name}=")]
+    return (one or [graph for graph in given if "=" not in graph] or [""])[-1]
+
+
 def _list(as_json: bool) -> None:
     """Every table and figure of the papers, and what makes it."""
     if as_json:
@@ -138,10 +154,13 @@ def _list(as_json: bool) -> None:
 
 def _sets(options, wanted: Experiment) -> dict[str, str]:
     """The question set or file of each set of the paper that is here, in the paper's order. Raises BadInput."""
+    for name in (*options.set, *(graph.partition("=")[0] for graph in options.graph if "=" in graph)):
+        if name not in wanted.printed:
+            raise BadInput(f"{wanted.id} has no set “{name}”.{nearest(name, tuple(wanted.printed))}")
     if options.small:
         if not wanted.small():
             raise BadInput(f"No set of {wanted.id} ships, so that it cannot be tried in small.")
-        return wanted.small()
+        return {name: asked for name, asked in wanted.small().items() if not options.set or name in options.set}
     named, folders = {}, []
     for given in options.data:
         name, sign, where = given.partition("=")
@@ -152,7 +171,7 @@ def _sets(options, wanted: Experiment) -> dict[str, str]:
         else:
             raise BadInput(f"--data is a folder, or one of {', '.join(wanted.printed)} with = and a file or set; “{given}” is neither.")
     found = {name: named.get(name) or _in(folders, wanted.sets[name]) or wanted.sets[name].set for name in wanted.printed}
-    return {name: asked for name, asked in found.items() if asked}
+    return {name: asked for name, asked in found.items() if asked and (not options.set or name in options.set)}
 
 
 def _in(folders: list[Path], published: PublishedSet) -> str:
@@ -164,10 +183,11 @@ def _in(folders: list[Path], published: PublishedSet) -> str:
     return ""
 
 
-def _asked(options, engine, wanted: Experiment, instances: Sequence[Instance], asked: str) -> Summary:
+def _asked(options, engine, wanted: Experiment, instances: Sequence[Instance], name: str, asked: str) -> Summary:
     """The run of one set, finished. Raises BadInput, HopscopeError."""
     size, model = _size(options), wanted.model and not options.no_llm
-    settings = {"model": model, "judge": options.judge or (wanted.judge and model), "cold": wanted.cold, "graph": options.graph}
+    settings: dict[str, Any] = {"model": model, "judge": options.judge or (wanted.judge and model), "cold": wanted.cold}
+    settings |= {"graph": _graph(options.graph, name), "only": wanted.sets[name].only}
     store = Store(evaluations_file())
     with bar("Opening the graph") as advanced:
         by_name = lambda graph: engine.graph(graph, progress=advanced)

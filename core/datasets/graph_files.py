@@ -9,6 +9,7 @@ from typing import Any
 
 from core.corpus.readers.packed import zipped
 from core.errors import BadInput
+from core.graph.readers.crag import crag_triples, is_crag
 from core.graph.readers.triple_file import TripleFile, gathered
 from core.io.files import size_text
 
@@ -17,15 +18,28 @@ ZIP = ".zip"
 
 def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
     """How to read some files as one graph, as `core.graph.readers.triple_file.gathered` sorts them; zips among them are unpacked into
-    `folder`. Raises BadInput for a damaged zip, one without files, and where no file holds edges."""
+    `folder`, and CRAG's folder `cragkg` is written there as lines of triples. Raises BadInput for a damaged zip, one without files, and
+    where no file holds edges."""
     notes: list[str] = []
-    inside = [file for path in paths for file in (_unpacked(path, folder, how.get("most"), notes) if _is_zip(path) else [path])]
+    inside = [file for path in paths for file in _inside(path, folder, how.get("most"), notes)]
     file = gathered(inside, **how)
     file.tally.notes += notes
     if len(inside) > 1:
         names = [path.name for path in (file.path, *file.more)]
         file.tally.note(f"Edges are read from {', '.join(names)}.")
     return file
+
+
+def _inside(path: Path, folder: Path, most: int | None, notes: list[str]) -> list[Path]:
+    """The files to read in the place of one that is given."""
+    if _is_zip(path):
+        return _unpacked(path, folder, most, notes)
+    if not is_crag(path):
+        return [path]
+    file = folder / f"{path.name}.tsv"
+    with open(file, "w", encoding="utf-8") as out:
+        out.writelines("\t".join(triple) + "\n" for triple in crag_triples(path, notes))
+    return [file]
 
 
 def _is_zip(path: Path) -> bool:

@@ -26,7 +26,7 @@ from core.types import Path
 
 SHELF = "walk corpora"
 MAX_NODES_IN_QUESTION = 2_000  # nodes whose walks are encoded within a question
-LIMIT = 1_000_000  # nodes whose walks are encoded at all
+LIMIT = 1_000_000  # nodes whose walks are encoded where nobody asks for more
 JOIN = "; "
 AT_A_TIME = 8  # walks that are put into words before their length is looked at
 WORD = re.compile(r"(?<!\S)[^\s0-9A-Za-z]*+[0-9A-Za-z]\S*")  # a token at least, of whatever tokenizer
@@ -104,11 +104,12 @@ def in_words(graph: Graph, nodes: Sequence[int] | np.ndarray, plan: WalkPlan, wo
     return [JOIN.join(one) for one in said]
 
 
-def rooted(graph: Graph, plan: WalkPlan) -> np.ndarray:
-    """The nodes that have walks, ascending. Raises BadInput where the graph is too large for that, or none has any."""
-    if not graph.at_hand or graph.n_nodes > LIMIT:
+def rooted(graph: Graph, plan: WalkPlan, limit: int = LIMIT) -> np.ndarray:
+    """The nodes that have walks, ascending. Raises BadInput where the graph has more than `limit` nodes, or none has any."""
+    if not graph.at_hand or graph.n_nodes > limit:
         raise BadInput(
-            f"Walks of every node are made for graphs of up to {LIMIT:,} nodes that lie on this computer; “{graph.name}” is larger."
+            f"Walks of every node are made for graphs of up to {limit:,} nodes that lie on this computer; “{graph.name}” is larger. "
+            "The command line makes more: python -m core index walks --limit N"
         )
     nodes = OrderedSteps.of(graph, graph.resolve(plan.direction)).has_steps()
     if not len(nodes):
@@ -141,8 +142,8 @@ def walk_corpus(
     with waiting(shelf.lock, check):
         corpus = shelf.values.get(folder.name)
         if corpus is None or not (folder / DONE).exists():  # may have been deleted since
-            nodes = rooted(graph, plan)
             index = vectors.opened(folder)
+            nodes = rooted(graph, plan, LIMIT if index is None else graph.n_nodes)
             if index is None and len(nodes) > MAX_NODES_IN_QUESTION and graph.edited_from is not None:
                 raise StoreError("Walks were encoded of the whole graph; this method cannot be asked with something taken away.")
             if index is None and len(nodes) > MAX_NODES_IN_QUESTION:
@@ -171,6 +172,7 @@ def build(
     words: Words | None = None,
     progress: Tell = nothing,
     check: Callable[[], None] = nothing,
+    limit: int = LIMIT,
 ) -> WalkCorpus:
     """The walk corpus, made where it is not finished, block by block; what is done is kept.
 
@@ -178,7 +180,7 @@ def build(
     the nodes whose walks come past it. The outcome equals one made from nothing. Raises BadInput and StoreError.
     """
     words = words or Template(graph)
-    folder, nodes = place(graph, encoder, plan, words.wording), rooted(graph, plan)
+    folder, nodes = place(graph, encoder, plan, words.wording), rooted(graph, plan, limit)
     with locked(folder / AT_WORK, True, busy_elsewhere(progress, check)):
         index = vectors.opened(folder)
         if index is None:

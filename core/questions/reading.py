@@ -125,7 +125,7 @@ def _row_questions(
 ) -> Iterator[tuple[str, Question]]:
     """The questions of rows; what the rows hold, and what was read of it, is noted."""
     for where, row in file_rows(path, tell, most, (GRAPH,), LONGEST_ROW):
-        if not only or row.get(only) is True:
+        if not only or row.get(only) in (True,):  # 1 too, as CRAG's `split` has it
             yield from questions_in(row, path.name, where, collected, format, gold)
 
 

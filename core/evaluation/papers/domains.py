@@ -21,12 +21,14 @@ NONE, NOT_FOUND = "no domain", "no path found"
 Tell = Callable[[str, float | None], None]
 
 
-def domains(engine, sets: Mapping[str, str], rows: Mapping[str, str], size: int | None, graph: str, progress: Tell) -> list[Measured]:
+def domains(
+    engine, sets: Mapping[str, str], rows: Mapping[str, str], size: int | None, graph: Callable[[str], str], progress: Tell
+) -> list[Measured]:
     """One table of all sets: of each domain its share of the questions. `rows` are none. Raises BadInput, StoreError."""
     shares: dict[str, Counter[str]] = {}
     counts = []
     for name, asked in sets.items():
-        plan = make_plan([published()["lego-1"]], asked, size, lambda one: engine.graph(one, progress=progress), graph=graph)
+        plan = make_plan([published()["lego-1"]], asked, size, lambda one: engine.graph(one, progress=progress), graph=graph(name))
         locals_: dict[str, Local] = {}
         total: Counter[str] = Counter()
         for place, drawn in enumerate(plan.drawn):

@@ -14,6 +14,7 @@ from core.errors import BadInput, nearest
 from core.evaluation.reports.sensitivity import variant, varied
 from core.instances.catalogue import Instance
 from core.lines import split
+from core.operators.text import operator_class
 from core.operators.texts.built import BuiltGraph
 
 FOLDER = Path(__file__).parent
@@ -24,7 +25,8 @@ Values = Mapping[str, tuple[float | None, ...]]
 class PublishedSet:
     """A question set of a paper. `files` are patterns of the names of its published files, `set` its name where it ships whole. `small` is
     the shipped set of a small run, and `small_is` a sentence where that is another set; `fetch` says where it is published. `build` is the
-    graph that it is asked on, where it is not that of the rows."""
+    graph that it is asked on, where it is not that of the rows. `only` is a field that rows of its file must hold as true, and `vary` the
+    value of an operator's parameter that the paper takes for it."""
 
     name: str
     fetch: str
@@ -33,6 +35,8 @@ class PublishedSet:
     small: str = ""
     small_is: str = ""
     build: str = ""
+    only: str = ""
+    vary: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,7 @@ class Experiment:
 
     def asked(self, known: Mapping[str, Instance], name: str, small: bool = False) -> tuple[Experiment, tuple[Instance, ...]]:
         """The experiment on the set of that name, with a row for every instance that is asked, and these instances."""
-        build = self.sets[name].build
-        there = {id: _on(known[id], build) for id in (*filter(None, [self.after]), *self.rows)}
+        there = {id: _on(known[id], self.sets[name]) for id in (*filter(None, [self.after]), *self.rows)}
         chosen = [id for id in self.rows if not small or not self.small_rows or id in self.small_rows]
         before = (there[self.after],) if self.after else ()
         if not self.vary:
@@ -106,9 +109,13 @@ class Experiment:
         return found
 
 
-def _on(instance: Instance, build: str) -> Instance:
-    """The instance on that graph of its corpus, or as it is where none is named."""
-    return variant(instance, BuiltGraph, "build", build) if build else instance
+def _on(instance: Instance, asked: PublishedSet) -> Instance:
+    """The instance on the set's graph of its corpus, and with the set's value where it has that operator; else as it is."""
+    found = variant(instance, BuiltGraph, "build", asked.build) if asked.build else instance
+    cls = operator_class(asked.vary.partition(".")[0]) if asked.vary else None
+    if cls is not None and any(isinstance(part, cls) for part in found.line.parts()):
+        (found,) = varied((found,), asked.vary)
+    return found
 
 
 @dataclass(frozen=True)
@@ -153,7 +160,7 @@ def _experiment(id: str, values: dict[str, Any], sets: Mapping[str, PublishedSet
         "wins": {name: scaled(column) for name, column in values.get("wins", {}).items()},
         "vary": _by_row(values["rows"], values.get("vary", {})),
         "small_vary": _by_row(values["rows"], values.get("small_vary", {})),
-        "differs": (*about["differs"], *values.get("differs", ())),
+        "differs": (*(() if values.get("measures") else about["differs"]), *values.get("differs", ())),
     }
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items() if key != "scale"}
     return Experiment(id, sets=sets, **about | values | read)

@@ -42,7 +42,8 @@ def prepare_walks(plan: Plan, engine, progress: Tell) -> None:
     for name in dict.fromkeys(one.source.name for one in plan.drawn if one.source.name and not one.source.documents):
         for operator in (part for instance in plan.instances for part in instance.line.parts()):
             if isinstance(operator, NodesThenWalks) and operator.verbaliser == TEMPLATE:
-                walks.build(engine.graph(name), engine.models.encoder(operator.encoder), operator.plan, progress=progress)
+                graph, encoder = engine.graph(name), engine.models.encoder(operator.encoder)
+                walks.build(graph, encoder, operator.plan, progress=progress, limit=graph.n_nodes)
 
 
 def changes(
@@ -75,11 +76,13 @@ def changes(
     return first, [*more, *fewer]
 
 
-def updates(engine, sets: dict[str, str], rows: dict[str, str], size: int | None, graph: str, progress: Tell) -> list[Measured]:
+def updates(
+    engine, sets: dict[str, str], rows: dict[str, str], size: int | None, graph: Callable[[str], str], progress: Tell
+) -> list[Measured]:
     """For each row its walks' cost from nothing and of changes, on the graph of each set."""
     found = []
     for set_name, asked in sets.items():
-        opened = engine.graph(graph or owner(asked.split(",")[0]).name, progress=progress)
+        opened = engine.graph(graph(set_name) or owner(asked.split(",")[0]).name, progress=progress)
         triples = list(_triples(opened))
         for id, name in rows.items():
             operator = next(one for one in published()[id].line if isinstance(one, NodesThenWalks))

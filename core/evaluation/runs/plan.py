@@ -154,6 +154,7 @@ def make_plan(
     seed: int = 0,
     columns: str = "",
     abstract: bool = False,
+    only: str = "",
     **options: Any,
 ) -> Plan:
     """A plan over a sample of `size` questions (None: all) of each set that `sets` names, separated by commas.
@@ -161,14 +162,14 @@ def make_plan(
     A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions. They are asked on the graph of
     that name, else on the set's own: one for all, or one for each question where any row of the file brings its own (one without
     fails then); a file without any is asked on `metaqa`. The set of a corpus is asked on its documents; `run-NAME` are the questions of a
-    finished run on what it is of. `columns` names those of
-    files of columns. With `abstract` all are asked as abstract questions, whatever their set says. `by_name` opens graphs; `options` are
-    the plan's `model`, `judge`, `cold` and `support`. Raises BadInput, StoreError.
+    finished run on what it is of. `columns` names those of files of columns, `only` a field that rows of a file must hold as true. With
+    `abstract` all are asked as abstract questions, whatever their set says. `by_name` opens graphs; `options` are the plan's `model`,
+    `judge`, `cold` and `support`. Raises BadInput, StoreError.
     """
     drawn: list[Drawn] = []
     set_names, graphs, of, notes = [], {}, 0, []
     for name in filter(None, map(str.strip, sets.split(","))):
-        known, asked_on, digest = _of_run(name, by_name) or _of_corpus(name) or _opened(name, graph, by_name, columns)
+        known, asked_on, digest = _of_run(name, by_name) or _of_corpus(name) or _opened(name, graph, by_name, columns, only)
         chosen = sample(known[1], size, seed)
         drawn += [Drawn(replace(one, abstract=one.abstract or abstract), known[0], asked_on) for one in chosen]
         graphs[written(asked_on) or f"{known[0]}: {OWN}"] = digest
@@ -244,10 +245,11 @@ def _of_corpus(name: str) -> Opened | None:
     return (name, corpus.questions(name)), found, corpus.digest
 
 
-def _opened(name: str, graph: str, by_name, columns: str) -> Opened:
+def _opened(name: str, graph: str, by_name, columns: str, only: str) -> Opened:
     """A set's full name and questions, the source (without a name for a graph a question), and the digest of what is asked."""
     known = question_set(name, columns)
     is_file = FilePath(name).is_file() and known.file == FilePath(name).absolute()
+    known = replace(known, only=only) if only and is_file else known
     full = str(known.file) if is_file else full_name(name)
     if not graph and (known.graphs == "question" or (is_file and known.brings_graphs())):
         with known.file.open("rb") as stream:

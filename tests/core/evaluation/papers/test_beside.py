@@ -116,6 +116,7 @@ def test_what_cannot_be_is_a_sentence(told, tmp_path):
     assert code == WRONG and "--data" in err and "--small" in err
     assert "neither" in told("lego-table-7", "--data", "CWX=a.jsonl")[2]
     assert "cannot be tried in small" in told("analysis-table-8", "--small")[2]
+    assert "Did you mean “CWQ”" in told("lego-table-7", "--small", "--set", "CWW")[2]
     assert "A sample is" in told("lego-table-7", "--small", "--sample", "some")[2]
     assert "cannot be written" in told("lego-table-7", "--small", "--out", str(tmp_path / "none" / "t.md"))[2]
 

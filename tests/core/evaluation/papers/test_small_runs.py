@@ -79,6 +79,25 @@ def test_answers_by_walks(run, films, tmp_path):
     assert {row["here"]["n"] for row in rows} == {2}
 
 
+def test_crag_by_its_files(run, films, tmp_path):
+    about = {"query_time": "03/19/2024", "domain": "movie", "search_results": []}
+    rows = [
+        {"interaction_id": "a", "query": "who directed One?", "answer": "Ann", "alt_ans": ["Annie"], "split": 1, **about},
+        {"interaction_id": "b", "query": "who wrote Two?", "answer": "Ann", "alt_ans": [], "split": 0, **about},  # not of the public test
+        {"interaction_id": "c", "query": "when was Two released?", "answer": "1999", "alt_ans": [], "split": 1, **about},
+    ]
+    (tmp_path / "crag_task_1_and_2_dev_v4.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    found = run("walks-table-2", "--set", "CRAG", "--data", str(tmp_path), "--graph", f"CRAG={films.folder}", "--answer", "served")
+    crag = found["tables"]
+    assert [table["metric"] for table in crag] == ["hits@1", "accurate", "hallucination", "missing"]
+    for table in crag:
+        assert [row["name"] for row in table["rows"]] == list(experiment("walks-table-2").rows.values())
+        assert {row["here"]["n"] for row in table["rows"]} == {2}
+    hits = [row["printed"] for row in crag[0]["rows"]]
+    assert hits == pytest.approx([0.1105, 0.1521, None, None, 0.1931, 0.2131])
+    assert {row["instance"].count("length=3") for row in crag[0]["rows"][-2:]} == {1}  # walks of 3 steps, as the paper has on CRAG
+
+
 def test_an_index_for_each_depth_of_walks(run, films, tmp_path):
     (tmp_path / "q.jsonl").write_text(QUESTIONS, "utf-8")
     asked = ("--data", f"MetaQA={tmp_path / 'q.jsonl'}", "--graph", str(films.folder), "--no-llm")

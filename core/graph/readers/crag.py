@@ -1,0 +1,277 @@
+"""The mock knowledge graphs of CRAG (its folder `cragkg`) as triples, as Walk&Retrieve's published code makes them.
+
+Facts of films, people and years, of football and basketball, of artists, songs and prizes, summaries of entities, companies and prices.
+Differs from that code where it errs: a drawn match is won by nobody, a player's jersey is no count of seasons, every company is read and
+not the first alone, and its summary is no sector. What its code writes as the text of a whole object is left out.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import json
+import math
+import pickle
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput
+from core.graph.readers.source import Triple
+
+Fact = tuple[Any, str, Any]  # a value that is none, or no number, makes no triple
+PRICES = {"Open": "opening_price", "High": "high_price", "Low": "low_price", "Close": "closing_price", "Volume": "trade_volume"}
+FILM = "budget id original_language original_title release_date revenue title rating length".split()
+MATCH = {
+    **{"opponent": "has_opponent", "league": "has_league", "season": "has_season", "date": "played_on", "venue": "played_at"},
+    **{"Referee": "refereed_by", "Attendance": "had_attendance", "day": "week_day", "round": "round_of", "time": "game_time"},
+    **{"team": "has_home_team", "Notes": "has_notes"},
+}
+OF_TEAM = {"Captain": "captain", "Formation": "formation", "Poss": "possession", "GF": "goals", "xG": "expected_goals"}
+PLAYER = {
+    **{"birthdate": "born_at", "school": "visited_school", "country": "country", "last_affiliation": "has_last_affiliation"},
+    **{"height": "has_height", "weight": "has_weight", "season_exp": "season_experience", "jersey": "jersey_number"},
+    **{"position": "nba_position", "rosterstatus": "rosterstatus", "team_name": "plays_in_team", "draft_year": "draft_year"},
+    **{"draft_round": "draft_round", "draft_number": "draft_number", "from_year": "first_season", "to_year": "last_season"},
+}
+ARTIST = {"country": "located_in_country", "birth_date": "birth_date", "end_date": "end_date"}
+SONG = {"author": "artist", "country": "country", "date": "released_in"}
+RANKED = {
+    0: "billboard_ranking_date",
+    2: "billboard_ranking_artist",
+    3: "rank_last_week",
+    4: "weeks_in_chart",
+    5: "top_position",
+    6: "rank",
+}
+COMPANY = {"country": "location_country", "city": "location_city", "industry": "industry", "sectorKey": "sector"}
+
+
+def is_crag(folder: Path) -> bool:
+    """Whether a folder is CRAG's `cragkg`, or a part of it."""
+    return folder.is_dir() and any((folder / file).is_file() for file in READERS)
+
+
+def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
+    """The triples of the files that are there, in the order of `READERS`; a sentence of each that is not, or cannot be read, goes to
+    `notes`. A pickled file is read where it holds plain values, for what holds more runs code; a table of its name with `.csv` is read in
+    its place. Raises BadInput for a damaged file."""
+    for name, read in READERS.items():
+        file = folder / name
+        table = file.with_suffix(".csv")
+        if not file.is_file() and not table.is_file():
+            notes.append(f"{name} is not there.")
+            continue
+        try:
+            for head, relation, tail in read(table if table.is_file() else file):
+                if (said := _text(head)) and (other := _text(tail)):
+                    yield said, relation, other
+        except NotPlainError:
+            notes.append(
+                f"{name} is left out: it holds more than plain values, and reading those would run code of the file. "
+                f"Save it as {table.name} beside it, by pandas, to have it read."
+            )
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            IndexError,
+            EOFError,
+            sqlite3.Error,
+            pickle.UnpicklingError,
+        ) as error:
+            raise BadInput(f"{file} cannot be read as CRAG has it: {type(error).__name__} {error}.") from None
+
+
+class NotPlainError(Exception):
+    """A pickled file holds objects of some class."""
+
+
+class _Plain(pickle.Unpickler):
+    """Reads pickled texts, numbers, lists, tuples, sets and dicts, and nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        raise NotPlainError(f"{module}.{name}")
+
+
+def _text(value: Any) -> str:
+    """A value as the name of a node; empty where it says nothing."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, list | tuple | set):
+        value = ", ".join(filter(None, map(_text, value)))
+    return " ".join(str(value).split())
+
+
+def _json(file: Path) -> Any:
+    return json.loads(file.read_text("utf-8"))
+
+
+def _pickled(file: Path) -> Any:
+    with open(file, "rb") as stream:
+        return _Plain(stream).load()
+
+
+def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
+    """The rows of a table. Raises NotPlainError for a pickled one."""
+    if file.suffix in (".pkl", ".pickle"):
+        raise NotPlainError(file.name)
+    with open(file, encoding="utf-8", newline="") as stream:
+        yield from csv.DictReader(stream)
+
+
+def _stored(file: Path) -> Iterator[tuple[str, Any]]:
+    """The keys and values of a dict in SQLite, as sqlitedict writes it: pickled values in the table `unnamed`."""
+    import io
+
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
+        for key, value in opened.execute("SELECT key, value FROM unnamed ORDER BY rowid"):
+            yield key, _Plain(io.BytesIO(value)).load()
+
+
+def _facts(subject: Any, values: Mapping, relations: Mapping[Any, str]) -> Iterator[Fact]:
+    return ((subject, relation, values.get(key)) for key, relation in relations.items())
+
+
+def _films(file: Path) -> Iterator[Fact]:
+    for film in _json(file).values():
+        title = film.get("title")
+        yield from ((title, f"has_{key}", f"movie_{film[key]}" if key == "id" else film.get(key)) for key in FILM if key in film)
+        yield from ((title, "has_genre", genre.get("name")) for genre in film.get("genres") or ())
+        for one in film.get("cast") or ():
+            yield from ((title, "has_cast", one.get("name")), (one.get("name"), "plays", one.get("character")))
+        for one in film.get("crew") or ():
+            yield from ((title, "has_crew", one.get("name")), (one.get("name"), "has_role", one.get("job")))
+
+
+def _people(file: Path) -> Iterator[Fact]:
+    films = file.parent / "movie_db.json"
+    titles = {film.get("id"): film.get("original_title") for film in _json(films).values()} if films.is_file() else {}
+    for person in _json(file).values():
+        name = person.get("name")
+        yield from ((name, "acted_in", titles.get(film)) for film in person.get("acted_movies") or ())
+        yield from ((name, "has_id", f"person_{person.get('id')}"), (name, "has_birthday", person.get("birthday")))
+
+
+def _years(file: Path) -> Iterator[Fact]:
+    for year, said in _json(file).items():
+        yield from ((f"movie_{film}", "released_in", year) for film in said.get("movie_list") or ())
+        for prize in said.get("oscar_awards") or ():
+            film, name, category = prize.get("film"), prize.get("name"), prize.get("category")
+            yield year, "edition_of", prize.get("ceremony")
+            yield from ((film, "nominated_for", category), (name, "nominated_for", category))
+            if prize.get("winner"):
+                yield from ((film, "won", category), (name, "won", category))
+
+
+def _matches(file: Path) -> Iterator[Fact]:
+    for row in _rows(file):
+        match, team, other = row.get("game"), row.get("team"), row.get("opponent")
+        yield from _facts(match, row, MATCH)
+        yield from ((match, f"{relation}_of_{team}", row.get(key)) for key, relation in OF_TEAM.items())
+        yield from ((match, f"goals_of_{other}", row.get("GA")), (match, f"expected_goals_of_{other}", row.get("xGA")))
+        if row.get("result") in ("W", "L"):
+            won, lost = (team, other) if row["result"] == "W" else (other, team)
+            yield from ((match, "won_by", won), (match, "lost_by", lost))
+
+
+def _players(file: Path) -> Iterator[Fact]:
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
+        opened.row_factory = sqlite3.Row
+        for row in opened.execute("SELECT * FROM common_player_info ORDER BY rowid"):
+            yield from _facts(row["display_first_last"], dict(row), PLAYER)
+
+
+def _artists(file: Path) -> Iterator[Fact]:
+    for name, said in _pickled(file).items():
+        yield from _facts(name, said, ARTIST)
+        yield from ((name, "has_members", member) for member in said.get("members") or ())
+
+
+def _works(file: Path) -> Iterator[Fact]:
+    return ((name, "has_artist_work", work) for name, works in _pickled(file).items() for work in works)
+
+
+def _prizes(file: Path) -> Iterator[Fact]:
+    for row in _rows(file):
+        event, artist, song = row.get("title"), row.get("artist"), row.get("nominee")
+        yield from ((event, "in_year_of", row.get("year")), (event, f"winner_{row.get('category')}", artist))
+        yield from ((artist, "winner_song", song), (song, "has_workers", row.get("workers")))
+
+
+def _charts(file: Path) -> Iterator[Fact]:
+    for key, places in _pickled(file).items():
+        chart = f"Hot_100_Billboard_Rank_{key}"
+        for one in places:
+            yield from ((chart, "has_artist", one.get("Artist")), (chart, "has_song", one.get("Song")))
+            yield one.get("Song"), f"{chart}_Rank_Date", one.get("Date")
+
+
+def _ranked(file: Path) -> Iterator[Fact]:
+    for song, weeks in _pickled(file).items():
+        for said in weeks.values():
+            yield from ((song, relation, said[place]) for place, relation in RANKED.items() if place < len(said))
+
+
+def _songs(file: Path) -> Iterator[Fact]:
+    return (fact for name, said in _pickled(file).items() for fact in _facts(name, said, SONG))
+
+
+def _summaries(file: Path) -> Iterator[Fact]:
+    with bz2.open(file, "rt", encoding="utf-8") as stream:
+        for line in stream:
+            name, said = json.loads(line)
+            yield name, "has_summary", said.get("summary_text")
+
+
+def _names(file: Path) -> Iterator[Fact]:
+    return ((row.get("Name"), "has_ticker_name", row.get("Symbol")) for row in _rows(file))
+
+
+def _prices(file: Path) -> Iterator[Fact]:
+    for key, days in _stored(file):
+        for day, said in (days or {}).items():
+            yield key, "traded_at", f"{key}_{day}"
+            yield from _facts(f"{key}_{day}", said, PRICES)
+
+
+def _dividends(file: Path) -> Iterator[Fact]:
+    for key, days in _stored(file):
+        yield from ((key, "has_dividend", f"{day}: {amount}") for day, amount in (days or {}).items())
+
+
+def _companies(file: Path) -> Iterator[Fact]:
+    for key, said in _stored(file):
+        yield from _facts(key, said, COMPANY | {"longBusinessSummary": "company_summary"})
+        yield from ((key, "company_officers", one.get("name")) for one in said.get("companyOfficers") or ())
+
+
+def _market(file: Path) -> Iterator[Fact]:
+    return ((key, "has_market_cap", f"{value} USD") for key, value in _stored(file) if value is not None)
+
+
+READERS: dict[str, Callable[[Path], Iterable[Fact]]] = {
+    "movie/movie_db.json": _films,
+    "movie/person_db.json": _people,
+    "movie/year_db.json": _years,
+    "sports/soccer_team_match_stats.pkl": _matches,
+    "sports/nba.sqlite": _players,
+    "music/artist_dict_simplified.pickle": _artists,
+    "music/artist_work_dict.pickle": _works,
+    "music/grammy_df.pickle": _prizes,
+    "music/rank_dict_hot100.pickle": _charts,
+    "music/song_dict_hot100.pickle": _ranked,
+    "music/song_dict_simplified.pickle": _songs,
+    "open/kg.0.jsonl.bz2": _summaries,
+    "open/kg.1.jsonl.bz2": _summaries,
+    "finance/company_name.dict": _names,
+    "finance/finance_detailed_price.sqlite": _prices,
+    "finance/finance_price.sqlite": _prices,
+    "finance/finance_dividend.sqlite": _dividends,
+    "finance/finance_info.sqlite": _companies,
+    "finance/finance_marketcap.sqlite": _market,
+}
