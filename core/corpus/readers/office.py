@@ -49,6 +49,20 @@ def workbook(name: str, data: bytes, step: Step = ignored, note: Note = ignored,
     return _read(name, data, "workbook (xlsx)", "openpyxl", read)
 
 
+def first_rows(name: str, data: bytes) -> list[list[str]]:
+    """The first row of each sheet of a workbook that is not blank, as texts, which may name columns. Raises BadInput as `workbook`."""
+
+    def read() -> list[list[str]]:
+        from openpyxl import load_workbook
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            sheets = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        return list(filter(None, (next(_rows(sheet, ignored), []) for sheet in sheets.worksheets)))
+
+    return _read(name, data, "workbook (xlsx)", "openpyxl", read)
+
+
 def slides(name: str, data: bytes, step: Step = ignored, note: Note = ignored, options: Options = USUAL) -> list[Document]:
     """Slides as one document: their texts, tables and notes, each slide a place with its number and title. Raises BadInput where it is
     damaged, too large once unpacked, or holds no text."""
@@ -80,7 +94,7 @@ def slides(name: str, data: bytes, step: Step = ignored, note: Note = ignored, o
     return _read(name, data, "presentation (pptx)", "pptx", read)
 
 
-def _read(name: str, data: bytes, what: str, package: str, read: Callable[[], list[Document]]) -> list[Document]:
+def _read(name: str, data: bytes, what: str, package: str, read: Callable[[], list[Any]]) -> list[Any]:
     """What a library reads, with what it may raise as a sentence."""
     if not data:
         raise BadInput(f"{name} is empty.")

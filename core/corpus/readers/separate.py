@@ -10,7 +10,7 @@ from core.corpus.readers.epub import epub
 from core.corpus.readers.html import html
 from core.corpus.readers.mail import mail
 from core.corpus.readers.notebook import notebook
-from core.corpus.readers.office import slides, workbook
+from core.corpus.readers.office import first_rows, slides, workbook
 from core.corpus.readers.options import USUAL, Note, Options, Step
 from core.corpus.readers.packed import Held, bare, bytes_of
 from core.corpus.readers.pdf import pdf
@@ -18,6 +18,7 @@ from core.corpus.readers.word import word
 from core.errors import BadInput, Cancelled, HopscopeError
 from core.io.durations import span
 from core.io.files import OnDisk, Source, size_text
+from core.runtime.meter import silent
 from core.runtime.subprocess_worker import MEMORY, TIME, Ended, Worker
 
 MOST_MEMORY = 1 << 31  # bytes that the process may take
@@ -71,6 +72,21 @@ class SeparateReader:
             raise BadInput(f"{name} cannot be read: the program that reads it breaks down; save it anew, or as plain text.") from None
         except HopscopeError as error:
             raise BadInput(str(error)) from None
+
+
+def sheet_columns(name: str, data: bytes) -> list[str]:
+    """The columns that the first rows of a workbook's sheets name, each once, read in a process of its own; none where it cannot be read,
+    which is said when it is."""
+    with Worker(MOST_MEMORY) as worker:
+        try:
+            rows = worker.do(_first_rows, name, data, progress=silent, check=lambda: None, seconds=seconds_for(len(data)))
+        except (Ended, HopscopeError):
+            return []
+    return list(dict.fromkeys(cell for row in rows for cell in row if cell))
+
+
+def _first_rows(name: str, data: bytes, progress: object, check: object) -> list[list[str]]:
+    return first_rows(name, data)
 
 
 def _as_it_lies(source: Source) -> bytes:

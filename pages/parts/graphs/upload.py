@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.datasets.graph_files import ZIP, graph_files
 from core.graph.readers.formats import AUTO, FORMATS, format_named
-from core.graph.readers.rdf import SUFFIXES, SYNTAXES, TRIPLES
+from core.graph.readers.rdf import NO_LABELS, SUFFIXES, SYNTAXES, TRIPLES
 from core.graph.readers.source import bare_suffix
 from core.graph.readers.triple_file import TripleFile, columns_of
 from core.io.files import PACKED, size_text
@@ -21,6 +21,7 @@ from core.runtime.jobs import Job
 from pages.parts.graphs.adding import LITERAL_WORDS, Looked, begin, form, looked_of, watch
 from pages.parts.graphs.from_database import from_database
 from pages.parts.graphs.looking import looked_at, reading
+from pages.parts.shared.hub_set import hub_set
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -32,11 +33,13 @@ ORIGINS = (":material/upload_file: Files", ":material/database: A database")
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are to be read: the format, the columns in words, empty where they are as usual, and what becomes of literals of RDF."""
+    """How files are to be read: the format, the columns in words, empty where they are as usual, and of RDF what becomes of literals and
+    the language of labels, empty for the usual one."""
 
     format: str
     columns: str
     literals: str
+    language: str = ""
 
 
 def add_graph() -> None:
@@ -58,6 +61,8 @@ def _from_files() -> None:
     )
     st.caption(f"Formats: {' · '.join(one.title for one in FORMATS.values())}.")
     files = st.file_uploader("Files of a graph", type=_types(), key="upload", label_visibility="collapsed", accept_multiple_files=True)
+    hub = hub_set("upload_hub", "hf:rmanluo/RoG-webqsp") if not files else None
+    files = files or ([hub] if hub else [])
     if files:
         how = _reading(files)
         looked = _look(files, how)
@@ -90,8 +95,16 @@ def _reading(files: list) -> Reading:
             help="For lines or tables that hold more than three columns, or in another order. Counted from 1.",
         )
         of_rdf = format in SYNTAXES or (format == AUTO and any(bare_suffix(Path(file.name)) in SUFFIXES for file in files))
-        literals = TRIPLES
+        literals, language = TRIPLES, ""
         if of_rdf:
+            language = st.text_input(
+                "Language of labels",
+                key="upload_language",
+                placeholder="en",
+                max_chars=12,
+                width=140,
+                help=f"The tag of the language of the labels that things are called by, such as de or pt-BR; {NO_LABELS} for no labels.",
+            )
             literals = st.selectbox(
                 "Literals that are no labels",
                 list(LITERAL_WORDS),
@@ -101,7 +114,7 @@ def _reading(files: list) -> Reading:
                 help="Dates, numbers and texts of RDF. As entities they can be answers and ends of paths.",
             )
     one = format_named(format)
-    return Reading(format, columns.strip() if one.delimited or one.table else "", literals)
+    return Reading(format, columns.strip() if one.delimited or one.table else "", literals, language.strip())
 
 
 def _types() -> list[str]:
@@ -127,7 +140,8 @@ def _look(files: list, how: Reading) -> Looked:
 def _source(files: list, folder: Path, how: Reading) -> TripleFile:
     paths = [saved_upload(file, _numbered(folder, number)) for number, file in enumerate(files)]
     columns = columns_of(how.columns) if how.columns else None
-    return graph_files(paths, folder, format=how.format, columns=columns, most=MOST_TEXT, keep=False, literals=how.literals)
+    of_rdf = {"literals": how.literals, "language": how.language}
+    return graph_files(paths, folder, format=how.format, columns=columns, most=MOST_TEXT, keep=False, **of_rdf)
 
 
 def _numbered(folder: Path, number: int) -> Path:

@@ -17,11 +17,13 @@ from core.questions.table import EXAMPLE, GOLD_EXAMPLE
 from core.runtime.jobs import Job
 from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.graphs.upload import saved_upload
+from pages.parts.shared.hub_set import HubSet, hub_set
 from pages.parts.shared.text import many, plain
 
 PREVIEWED = 8
 MOST_MEGABYTES = 64
 MOST_FILE, MOST_TEXT = MOST_MEGABYTES << 20, 256 << 20  # bytes of the file, and of the text that it may unpack to
+MOST_FETCHED = 2 << 30  # bytes of the text of a set that was fetched
 TYPES = ["csv", "txt", "tsv", "json", "jsonl", "parquet", "arrow", *(suffix[1:] for suffix in PACKED)]
 
 
@@ -62,6 +64,7 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
         f"At most {size_text(MOST_FILE)}, {size_text(MOST_TEXT)} of text."
     )
     file = st.file_uploader("File of questions", type=TYPES, key=key, max_upload_size=MOST_MEGABYTES)
+    file = file or hub_set(f"{key}_hub", "hf:rmanluo/RoG-webqsp")
     if file is None:
         return None, None
     format = st.selectbox(
@@ -93,15 +96,18 @@ def _look(name: str, file, format: str, columns: str, documents: bool) -> Job:
     """What the file holds, as a job that has ended. Looked at once, until the file or how it is read changes."""
 
     def work(job: Job) -> tuple[QuestionFile, int]:
-        if file.size > MOST_FILE:
+        most = MOST_TEXT
+        if isinstance(file, HubSet):
+            most = MOST_FETCHED
+        elif file.size > MOST_FILE:
             raise BadInput(f"{file.name} is larger than {size_text(MOST_FILE)}.")
         with tempfile.TemporaryDirectory() as folder:
             path = saved_upload(file, Path(folder))
             gold = GOLD if documents else ()
-            found = read_file(path, format=format, most=MOST_TEXT, columns=columns, tell=reading(job), gold=gold)
+            found = read_file(path, format=format, most=most, columns=columns, tell=reading(job), gold=gold)
             if documents:
                 found.check_known()
-            return found, 0 if documents else rows_with_graphs(path, MOST_TEXT, reading(job, "Looking for graphs"))
+            return found, 0 if documents else rows_with_graphs(path, most, reading(job, "Looking for graphs"))
 
     return looked_at(name, (file.file_id, format, columns), work)
 

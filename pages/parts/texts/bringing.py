@@ -20,6 +20,7 @@ from core.io.temporary import temporary_folder
 from core.runtime.jobs import DONE, Job
 from core.sharing import shared
 from pages.parts.graphs.upload import saved_upload
+from pages.parts.shared.hub_set import HubSet, hub_set
 from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
@@ -49,12 +50,13 @@ def bring_files(here: str) -> None:
         key=f"texts_files-{session.texts_round}",
         label_visibility="collapsed",
     )
-    if files:
-        _form(files, here)
+    hub = hub_set(f"texts_hub-{session.texts_round}", "hf:hotpotqa/hotpot_qa:distractor:validation", folders=True) if not files else None
+    if files or hub:
+        _form(files or [hub], here)
     job = engine().jobs.get(session.texts_job)
     if job is not None:
         _watch(job)
-    if not files:
+    if not files and not hub:
         open_another(new_name)
         bring_known(here)
 
@@ -62,7 +64,8 @@ def bring_files(here: str) -> None:
 def _form(files: list, here: str) -> None:
     known = corpora()
     own = [name for name, corpus in known.items() if isinstance(corpus, Corpus) and corpus.own and not barred(OWNED_AS, name)]
-    columns, encoding = choose_columns(files), choose_encoding(files)
+    fetched = isinstance(files[0], HubSet)
+    columns, encoding = (None, "") if fetched else (choose_columns(files), choose_encoding(files))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         into = NEW
         if own:
@@ -103,6 +106,9 @@ def start(files: list, name: str, title: str = "", columns: Columns | None = Non
     folder = temporary_folder()
     paths = []
     for number, file in enumerate(files):
+        if isinstance(file, HubSet):
+            paths.append(file.path)
+            continue
         place = folder / str(number)
         place.mkdir()
         paths.append(saved_upload(file, place))

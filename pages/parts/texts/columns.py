@@ -12,15 +12,18 @@ from core.corpus.readers.delimited import NO, YES
 from core.corpus.readers.encoding import ENCODINGS, encodings_that_fit, in_other_bits, marked
 from core.corpus.readers.options import Columns
 from core.corpus.readers.packed import Held
+from core.corpus.readers.separate import sheet_columns
 from core.corpus.readers.table import HEADER, guessed, has_header, header
 from core.errors import BadInput
 from pages.parts.graphs.upload import saved_upload
 from pages.parts.shared.text import plain
 
 LINES = (".csv", ".tsv")
-TABLES = (*LINES, ".jsonl", ".ndjson", ".json")
+WORKBOOK = ".xlsx"
+TABLES = (*LINES, ".jsonl", ".ndjson", ".json", WORKBOOK)
 ROLES = {"text": ("Text", ""), "title": ("Title", "none: the file's name"), "id": ("Id", "none: the row's number")}
 TEXTS = (".txt", ".text", ".log", ".rst", ".tex", ".md", ".markdown", ".html", ".htm", ".csv", ".tsv", ".jsonl", ".json")
+WHOLE = "none: a document a workbook"
 BY_THE_TEXT = ""
 
 
@@ -44,14 +47,16 @@ def choose_columns(files: list) -> Columns | None:
         st.caption("These tables have no column in common. Add them one after the other to choose which holds the text.")
         return None
     guess = guessed(common)
+    whole = first.name.lower().endswith(WORKBOOK) and "text" not in guess  # as it is read where no column is named
+    roles = ROLES | {"text": ("Text", WHOLE)} if whole else ROLES
     with st.container(horizontal=True):
-        chosen = {role: _column(role, common, guess.get(role, ""), f"{known}-{said}") for role in ROLES}
-    return {**chosen, HEADER: said}
+        chosen = {role: _column(role, roles[role], common, guess.get(role, ""), f"{known}-{said}") for role in roles}
+    return {**chosen, HEADER: said} if chosen["text"] else None
 
 
-def _column(role: str, names: list[str], guess: str, key: str) -> str:
-    """The column that was chosen for a role; empty for none."""
-    label, none = ROLES[role]
+def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str, key: str) -> str:
+    """The column that was chosen for a role; empty for none, where that has words."""
+    label, none = words_for
     options = ["", *names] if none else names
     start = options.index(guess) if guess in options else 0 if none else len(options) - 1
     words = lambda name: name or none
@@ -61,6 +66,8 @@ def _column(role: str, names: list[str], guess: str, key: str) -> str:
 @st.cache_data(max_entries=32, show_spinner="Looking at the columns …")
 def _header(id: str, name: str, said: str, _file) -> list[str]:
     """The columns of a file; none where it cannot be read, which is said when it is."""
+    if name.lower().endswith(WORKBOOK):
+        return sheet_columns(name, _file.getvalue())
     try:
         return header(Held(name, _file.getvalue()), said)
     except BadInput:

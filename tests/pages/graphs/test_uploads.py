@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.datasets import datasets, questions
 from core.graph.building.build import build
+from core.io.fetched import place_of
 from core.io.home import ROOT
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import GraphSource
@@ -255,6 +256,32 @@ def test_literals_of_rdf_are_what_the_person_says(own):
     assert len(at.dataframe[0].value) == 1 and at.dataframe[1].value["Description"][0] == "age: 42"
     at = add(opened(), "upload", "t.tsv", "a\tr\tb\n")
     assert not [box for box in at.selectbox if box.key == "upload_literals"]
+
+
+def test_the_language_of_labels_is_what_the_person_says(own):
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    text = f'<http://a/a> <http://a/r> <http://a/b> .\n<http://a/a> {label} "cat"@en, "Katze"@de .\n<http://a/b> {label} "mouse"@en .\n'
+    at = add(opened(), "upload", "t.ttl", text)
+    assert list(at.dataframe[0].value["Head"]) == ["cat"]
+    for language, head in (("de", "Katze"), ("none", "a")):
+        at.text_input(key="upload_language").set_value(language).run()
+        assert list(at.dataframe[0].value["Head"])[:1] == [head]
+    at.text_input(key="upload_language").set_value("<b>").run()
+    assert "Labels are chosen by the tag of a language" in at.error[0].value and not at.exception
+    at = add(opened(), "upload", "t.tsv", "a\tr\tb\n")
+    assert not [one for one in at.text_input if one.key == "upload_language"]
+
+
+def test_a_graph_and_its_questions_are_brought_by_their_id(own):
+    file = place_of("hf:toy/rog.parquet")
+    file.parent.mkdir(parents=True)
+    rows = [{"id": "1", "question": "who is Ann", "answer": ["Bo"], "q_entity": ["Ann"], "graph": [["Ann", "knows", "Bo"]]}]
+    pq.write_table(pa.Table.from_pylist(rows), file)
+    at = opened()
+    at.text_input(key="upload_hub").set_value("hf:toy/rog").run()
+    assert list(at.dataframe[0].value["Relation"]) == ["knows"] and at.text_input(key="upload_name_hf:toy/rog").value == "hf-toy-rog"
+    at.text_input(key="upload_questions_hub").set_value("hf:toy/rog").run()
+    assert "1 question, 1 with entities, 1 with answers, 1 with graphs of their own" in " ".join(one.value for one in at.caption)
 
 
 def test_questions_as_parquet_are_asked_on_the_graphs_of_their_rows(own):

@@ -10,6 +10,8 @@ import zipfile
 import pytest
 
 from core.corpus import corpora, open_corpus, questions
+from core.io.fetched import place_of
+from tests.core.corpus.readers.test_converted import saved, sheets
 from tests.core.corpus.readers.test_hostile import SLOW
 from tests.core.corpus.readers.test_marked import made_pdf
 from tests.pages.texts.texts_kit import HOSTILE, button, labels, opened, texts, until
@@ -184,6 +186,42 @@ def test_fields_of_json_rows_are_chosen_and_none_may_be_the_title(small):
     next(one for one in at.selectbox if one.label == "Column: Title").set_value("").run()
     read(at)
     assert open_corpus("small").document("rows.jsonl:1").title == "rows"
+
+
+def test_columns_of_a_workbook_are_chosen(small):
+    at = bring(("mails.xlsx", saved(sheets(A=[["No", "Re", "Said"], [7, "Hello", "The first"]]))))
+    chosen = next(one for one in at.selectbox if one.label == "Column: Text")
+    assert chosen.value == "" and chosen.options == ["none: a document a workbook", "No", "Re", "Said"]
+    chosen.set_value("Said").run()
+    read(at)
+    assert open_corpus("small").document("mails.xlsx:1").text == "The first"
+    at = bring(("whole.xlsx", saved(sheets(A=[["No", "Re"], [7, "Hello"]]))))
+    read(at)
+    assert open_corpus("small").document("whole.xlsx").text == "No | Re\n7 | Hello"
+
+
+def test_a_workbook_that_cannot_be_read_offers_no_columns(small):
+    at = bring(("broken.xlsx", b"PK nothing"))
+    assert not [one for one in at.selectbox if one.label == "Column: Text"]
+    read(at)
+    assert "damaged or no workbook" in texts(at)
+
+
+def test_a_set_is_brought_by_its_id_with_its_questions(small):
+    folder = place_of("irds:toy/docs")
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text('{"_id": "d1", "title": "Rome", "text": "Ann lives in Rome."}\n')
+    (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "Where does Ann live?"}\n')
+    (folder / "qrels" / "docs.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    at = opened("small", texts_open=ADD)
+    field = next(one for one in at.text_input if one.label == "Or the id of a set on a hub")
+    field.set_value("irds:toy/docs").run()
+    until(at, lambda: "Read them" in labels(at))
+    at.selectbox(key="texts_into").set_value("").run()
+    read(at)
+    corpus = open_corpus("irds-toy-docs")
+    assert corpus.ids == ("d1",) and [one.gold for name in corpus.sets for one in corpus.questions(name)] == [("d1",)]
+    assert next(one for one in at.text_input if one.label == "Or the id of a set on a hub").value == ""  # it is empty after it was taken
 
 
 def test_tables_without_a_column_in_common_are_not_chosen_from(small):

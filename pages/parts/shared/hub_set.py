@@ -1,0 +1,75 @@
+"""A set that a person names by its id on a hub, fetched as a job, and then chosen like a file that was uploaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from core.errors import BadInput
+from core.io.fetched import HUB, Fetched, fetched, is_id
+from core.runtime.jobs import Job
+from core.sharing import shared
+from pages.parts.graphs.looking import looked_at
+from pages.parts.shared.text import plain
+
+LONGEST = 200  # characters of an id
+
+
+class HubSet:
+    """A fetched set with what pages read of an upload: its name, a key, its size and its bytes. `path` is a file, or a folder of BEIR."""
+
+    def __init__(self, id: str, path: Path):
+        self.file_id, self.path = id, path
+        self.name = path.name
+        self.size = path.stat().st_size if path.is_file() else 0
+        self._at = 0
+
+    def seek(self, at: int) -> None:
+        """Go on reading from there."""
+        self._at = at
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, all that are left by default."""
+        with open(self.path, "rb") as file:
+            file.seek(self._at)
+            data = file.read(size)
+        self._at += len(data)
+        return data
+
+
+def hub_set(key: str, example: str, folders: bool = False) -> HubSet | None:
+    """Draw the field for an id and what came of fetching it; the set once it is here. A set of documents, which is a folder, only where
+    `folders` are taken. Where the app is shared there is no such field, as whoever writes an id fills the server's disk."""
+    if shared():
+        return None
+    id = st.text_input(
+        "Or the id of a set on a hub",
+        key=key,
+        max_chars=LONGEST,
+        placeholder=example,
+        width=520,
+        help="hf:NAME of HuggingFace's hub, with :CONFIGURATION and :SPLIT where there are several; irds:ID of ir_datasets. It is fetched "
+        "once and saved.",
+    ).strip()
+    if not id:
+        return None
+
+    def work(job: Job) -> Fetched:
+        if not is_id(id):
+            raise BadInput("Begin the id with hf: or irds:, as in hf:rmanluo/RoG-webqsp or irds:beir/scifact/test.")
+        name = id.removeprefix(HUB).partition(":")[0] if id.startswith(HUB) else ""
+        if name and Path(name).exists():
+            raise BadInput("That is a folder on this computer rather than a set on a hub; choose its files above.")
+        return fetched(id, job.tell)
+
+    job = looked_at(f"{key}_fetched", (id,), work, "Fetching the set", "change the id")
+    if job.error:
+        st.error(plain(job.error))
+    if job.result is None:
+        return None
+    if job.result.path.is_dir() and not folders:
+        st.error("That is a set of documents with questions; add it on Texts.")
+        return None
+    st.caption(plain(job.result.note))
+    return HubSet(id, job.result.path)
