@@ -50,18 +50,18 @@ class PassagesOfFacts(Operator):
     encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.relations is not None
+        assert state.relations is not None and state.vector is not None  # a line is refused where nothing wrote what is read
         graph, n = ctx.graph, ctx.graph.n_nodes
         if not n_chunks(graph):
             return state.replace(nodes=Ranking("node", (), ()), chunks=Ranking("chunk", (), ()))
         ctx.progress("PageRank from the facts", None)
-        passages = self._scaled(state, ctx, "chunks", np.arange(n_chunks(graph)))
+        passages = _scaled(ctx, state.vector, self.encoder, "chunks", np.arange(n_chunks(graph)))
         if not len(state.relations):
             recorder.notes.append("There is no fact to start from; passages are those nearest to the question.")
             order = ranked("chunk", np.arange(len(passages)), passages, max(self.keep, BEFORE_CUT))
             recorder.before_cut = order
             return state.replace(nodes=Ranking("node", (), ()), chunks=order.head(self.keep))
-        starts = self._starts(state, ctx)
+        starts = ends_of_facts(ctx, state.relations, state.vector, self.encoder, self.ends)
         recorder.notes.append(f"Restarted at: {best_names(graph, starts)}.")
         shares = np.concatenate([np.zeros(n), self.everywhere * passages])
         shares[list(starts.items)] = starts.scores
@@ -70,29 +70,31 @@ class PassagesOfFacts(Operator):
         recorder.before_cut = order
         return state.replace(nodes=starts, chunks=order.head(self.keep))
 
-    def _starts(self, state: State, ctx: Context) -> Ranking:
-        """The best ends of the facts found, each with what the walk restarts at it by."""
-        assert state.relations is not None
-        graph, facts = ctx.graph, facts_of(ctx.graph)
-        scores = dict(zip(facts.tolist(), self._scaled(state, ctx, "relations", facts)))
-        holding = graph.derived.once(SHELF, "holding", lambda: np.bincount(_passages_of_entities(graph)[1], minlength=graph.n_nodes))
-        heads, _, tails = graph.triples(np.array(state.relations.items, np.int64))
-        shares: dict[int, list[float]] = {}
-        for edge, *ends in zip(state.relations.items, heads.tolist(), tails.tolist()):
-            for end in ends:
-                shares.setdefault(end, []).append(scores.get(edge, 0.0) / max(holding[end], 1))
-        return ranked("node", list(shares), [float(np.mean(one)) for one in shares.values()], self.ends)
-
-    def _scaled(self, state: State, ctx: Context, of: Of, items: np.ndarray) -> np.ndarray:
-        """The cosines of some chunks or relations with the question, scaled to 0 .. 1; all 1 where they are the same."""
-        assert state.vector is not None  # a line is refused where nothing wrote what is read
-        index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), of, ctx.progress, ctx.check)
-        cosines = index.cosines(state.vector, items)
-        spread = float(np.ptp(cosines)) if len(cosines) else 0.0
-        return (cosines - cosines.min()) / spread if spread else np.ones(len(cosines))
-
     def words(self) -> str:
         return f"{self.keep:,} passages by PageRank from facts"
+
+
+def ends_of_facts(ctx: Context, relations: Ranking, vector: np.ndarray, encoder: str, keep: int) -> Ranking:
+    """The best `keep` ends of some relations, each with the mean over its relations of their scores, divided by the number of its passages.
+
+    A relation's score is its cosine with the question's `vector`, scaled to 0 .. 1 over all relations that a text tells.
+    """
+    graph, facts = ctx.graph, facts_of(ctx.graph)
+    scores = dict(zip(facts.tolist(), _scaled(ctx, vector, encoder, "relations", facts)))
+    holding = graph.derived.once(SHELF, "holding", lambda: np.bincount(_passages_of_entities(graph)[1], minlength=graph.n_nodes))
+    heads, _, tails = graph.triples(np.array(relations.items, np.int64))
+    shares: dict[int, list[float]] = {}
+    for edge, *ends in zip(relations.items, heads.tolist(), tails.tolist()):
+        for end in ends:
+            shares.setdefault(end, []).append(scores.get(edge, 0.0) / max(holding[end], 1))
+    return ranked("node", list(shares), [float(np.mean(one)) for one in shares.values()], keep)
+
+
+def _scaled(ctx: Context, vector: np.ndarray, encoder: str, of: Of, items: np.ndarray) -> np.ndarray:
+    """The cosines of some chunks or relations with the question, scaled to 0 .. 1; all 1 where they are the same."""
+    cosines = vector_index(ctx.graph, ctx.models.encoder(encoder), of, ctx.progress, ctx.check).cosines(vector, items)
+    spread = float(np.ptp(cosines)) if len(cosines) else 0.0
+    return (cosines - cosines.min()) / spread if spread else np.ones(len(cosines))
 
 
 def facts_of(graph: KnowledgeGraph) -> np.ndarray:

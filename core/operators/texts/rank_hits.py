@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.graph.texts import node_chunks
 from core.indexes.encoded import texts
 from core.models.base import Task
 from core.models.combine import uses_chat
@@ -51,7 +52,8 @@ class RankHits(Operator):
             return state.replace(**{self.of: found.head(self.keep)})
         ctx.progress(f"Ranking {len(found):,} {self.of}", None)
         read = texts(ctx.graph, self.of, found.items)  # type: ignore[arg-type]
-        task = Task(state.question.text, "node" if self.of == "nodes" else KIND_OF[self.of], ctx.seed, ctx.check)
+        unit = "document" if self.of == "nodes" and node_chunks(ctx.graph) else KIND_OF[self.of]
+        task = Task(state.question.text, unit, ctx.seed, ctx.check)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, read, self.keep))
         if choice.order is not None:
             recorder.before_cut = Ranking(found.kind, tuple(found.items[i] for i in choice.order), choice.order_scores)

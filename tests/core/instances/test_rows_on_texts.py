@@ -103,11 +103,12 @@ def test_a_card_says_where_a_row_comes_from_stands_and_what_it_asks(row):
 
 @pytest.mark.parametrize("row", [key for key, one in catalogue().items() if one.group == "Corpus graphs"])
 def test_a_card_of_a_corpus_graph_says_what_is_asked(row):
-    """Once, for the answer, but where a passage or a thought is written."""
+    """Once, for the answer, but where a passage or a thought is written, or what was found is picked from."""
     one = catalogue()[row]
-    more = sum(type(operator).__name__ in ("Hypothesise", "ReasonAndRetrieve") for operator in one.line)
-    told = "asks a language model for " if more else "asks a language model once, for the answer"
-    assert one.notes.strip().startswith(f"Stands on the corpus graph; {told}") and one.line.operators[0].build == "links"
+    names = {type(operator).__name__ for operator in one.line}
+    more = "for " if names & {"Hypothesise", "ReasonAndRetrieve"} else "twice: " if "RankHits" in names else "once, for the answer"
+    on = {"links": "the corpus graph", **KINDS}[one.line.operators[0].build]
+    assert one.notes.strip().startswith(f"Stands on {on}; asks a language model {more}") and on in (KINDS["rkg"], "the corpus graph")
 
 
 def test_the_paper_reading_of_global_search_asks_once_for_each_community(graph):

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from core.graph.algorithms.simple import simple
+from core.models.base import Choice
 from core.operators.nodes.adaptive import AdaptiveRerank, adaptive, neighbours
 from core.operators.nodes.page_rank import restart
 from core.operators.nodes.pairs import PairPaths, between, flow, weighed
 from core.types import Ranking
 from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, named, run
+from tests.core.operators.texts.kit import story
 from tests.films import Bag, Parrot
 
 # What pyterrier-adaptive 0.2.1 gave for a scorer of these scores.
@@ -130,9 +132,67 @@ def test_only_so_many_nodes_are_paired(pairs, weights):
 
 
 def test_the_walk_restarts_at_the_nearest_and_a_little_everywhere():
-    assert restart(np.array([0.9, 0.5, 0.1]), 1, 0.05) == pytest.approx([0.95, 0.025, 0.0])
-    assert restart(np.array([0.4, 0.4]), 1, 0.05) == pytest.approx([0.45, 0.05])  # no spread: ones, as in the published code
-    assert restart(np.array([-0.4, -0.5]), 1, 0.0) == pytest.approx([0.0, 0.0])
+    at = lambda node, score: Ranking("node", (node,), (score,))
+    assert restart(np.array([0.9, 0.5, 0.1]), at(0, 0.9), 0.05) == pytest.approx([0.95, 0.025, 0.0])
+    assert restart(np.array([0.4, 0.4]), at(0, 0.4), 0.05) == pytest.approx([0.45, 0.05])  # no spread: ones, as in the published code
+    assert restart(np.array([-0.4, -0.5]), at(0, -0.4), 0.0) == pytest.approx([0.0, 0.0])
+
+
+class Picks(Models):
+    """A language model that picks what has one of some words, and says what it was asked of."""
+
+    def __init__(self, *words):
+        super().__init__()
+        self.words, self.asked = words, []
+
+    def is_chat(self, name):
+        return name == "choose"
+
+    def chooser(self, expression):
+        return self
+
+    def choose(self, task, texts, keep):
+        self.asked.append((task.unit, len(texts)))
+        return Choice(tuple(i for i, text in enumerate(texts) if any(word in text for word in self.words))[:keep])
+
+
+FILTERED = "EmbedQuery() >> VectorNodes(keep=5) >> RankHits(of='nodes', model='choose', keep=5) >> SimilarPageRank(at='nodes', {more})"
+FACTS = (
+    "EmbedQuery() >> VectorRelations(keep=5) >> RankHits(of='relations', model='choose', keep=5) >> SimilarPageRank(at='relations', {more})"
+)
+ALONE = "everywhere=0.0, damping=0.0"  # what the walk restarts at is left
+
+
+def test_the_filter_of_documents_decides_where_the_walk_restarts():
+    # Nearest to the question are a, with two of its words, then b and c with one. The model finds b useful.
+    models = Picks("pears and plums")
+    found = run(FILTERED.format(more=ALONE), "apples and pears", models=models)
+    assert corpus_graph().names(found.nodes.items) == ["b"] and found.nodes.scores == (1.0,)
+    assert models.asked == [("document", 5)] and found.trace[-1].notes[0] == "Restarted at: b (0.67)."  # 2 of 3 words
+    walked = run(FILTERED.format(more="everywhere=0.0"), "apples and pears", models=models).nodes
+    assert corpus_graph().names(walked.items)[0] == "b" and set(corpus_graph().names(walked.items)) == set("abcde")  # all that is linked
+
+
+def test_where_the_filter_leaves_nothing_documents_are_those_nearest():
+    found = run(FILTERED.format(more="keep=3"), "apples and pears", models=Picks())
+    assert found.nodes.items == run("EmbedQuery() >> VectorNodes(keep=3)", "apples and pears").nodes.items
+    assert "Nothing is left to start from" in found.trace[-1].notes[0]
+
+
+def test_without_a_language_model_all_five_stay_and_a_note_says_so():
+    models = Picks()
+    state = run(FILTERED.format(more="everywhere=0.0, damping=0.0"), "apples and pears", models=models, answering=False)
+    assert len(state.nodes) and models.asked == []
+    assert [note for step in state.trace for note in step.notes if "No language model is asked" in note]
+
+
+def test_the_filter_of_facts_decides_at_whose_ends_the_walk_restarts():
+    # Of the story's four relations the model picks that of Tim and Cratchit. Scaled over all it scores s; Tim is in one passage of its
+    # relations, Cratchit in two, so that Cratchit has half of what Tim has.
+    found = run(FACTS.format(more=ALONE), "the youngest son of Cratchit", story(), Picks("youngest son")).nodes
+    assert story().names(found.items) == ["Tim", "Cratchit"] and found.scores == pytest.approx((2 / 3, 1 / 3), abs=1e-6)
+    none = run(FACTS.format(more="keep=2"), "a lame son", story(), Picks())
+    assert none.nodes.items == run("EmbedQuery() >> VectorNodes(keep=2)", "a lame son", story()).nodes.items
 
 
 def test_what_is_linked_to_the_nearest_gains():

@@ -10,7 +10,7 @@ from core.corpus.document import Document
 from core.environment import Environment
 from core.errors import StoreError
 from core.instances.catalogue import published
-from core.models.base import NoModels
+from core.models.base import Choice, NoModels
 from core.sources import Ask, CorpusSource
 from core.types import Question
 from tests.core.operators.nodes.kit import Models, Reranker, corpus_graph
@@ -23,7 +23,13 @@ class Both(Models):
     """The re-ranker and the sparse encoder in one, which counts words."""
 
     def chooser(self, expression):
-        return self if expression == "splade" else Reranker({})
+        return self if expression in ("splade", "choose") else Reranker({})
+
+    def is_chat(self, name):
+        return name == "choose"
+
+    def choose(self, task, texts, keep):
+        return Choice(tuple(range(min(keep, len(texts)))))
 
     def vectors(self, texts, check=None):
         return csr_array(Bag().encode(texts))
@@ -36,6 +42,7 @@ def test_the_rows_are_those_of_the_paper():
     assert set(ROWS) == {
         *("fastinsight", "vector-search", "bm25", "splade", "contriever", "hyde", "re2", "gar", "ircot"),
         *("lightrag-corpus-graph", "pathrag-corpus-graph", "hipporag-2-corpus-graph"),
+        *("hipporag-2-filter-corpus-graph", "hipporag-2-facts-corpus-graph"),  # with HippoRAG 2's filter, of which the paper says nothing
     }
 
 
