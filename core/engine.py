@@ -125,7 +125,7 @@ class Engine:
         check: Callable[[], None] = lambda: None,
     ) -> Ask:
         """A question to a source, opened where it is not yet, ready to be run. Raises BadInput, UnknownEntity, StoreError."""
-        return source.open(self, check=check).ask(question, seed, reader, model)
+        return source.open(self, check=check).ask(question, seed, reader, model, check)
 
     def compare(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -33,6 +34,7 @@ from pages.parts.compare.unbuilt import unbuilt
 from pages.parts.compare.without import WAYS, before_job, change, changes, with_before
 from pages.parts.compare.without import running as at_work
 from pages.parts.shared.address import in_place
+from pages.parts.shared.live import fetched_text, near
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import engine, give_up, graph, graph_name, instances, opened_graph, said, source, waiter
 from pages.parts.shared.session_state import Session, session
@@ -75,9 +77,11 @@ def page() -> None:
         if source().documents:
             facts()
         else:
-            chips(opened_graph() or (on_screen.comparison.graph if on_screen is not None else graph()))
+            chips(seen_graph(on_screen))
     with above:
         changes()
+        if on_screen is not None and (text := fetched_text(on_screen.comparison)):
+            st.caption(f":material/database: {plain(text)}")
     dialog(fitting(known), on_screen.comparison if on_screen is not None else None)
     if on_screen is not None and on_screen.case is not None:
         with above:
@@ -99,6 +103,14 @@ def page() -> None:
             if on_screen.job is None or on_screen.job.ended:
                 rerank(on_screen.comparison)
             share(on_screen, drawing(on_screen))
+
+
+def seen_graph(on_screen: Shown | None) -> Any:
+    """The graph that names are looked up in: the chosen one; of one that is asked live, and until it is open, what is on the screen."""
+    opened = opened_graph()
+    if on_screen is not None and (opened is None or opened.live is not None and on_screen.comparison.graph.name == opened.name):
+        return on_screen.comparison.graph
+    return opened or graph()
 
 
 def answered(case: Case) -> None:
@@ -161,7 +173,9 @@ def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
 
 def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Ask:
     """The question in the bar to the chosen graph after these edits, ready to be run. Raises BadInput, UnknownEntity."""
-    opened = graph()
+    opened = near(graph(), Question(session.question, entities=tuple(session.entities)))
+    if opened.fetched is not None:
+        session.entities = list(opened.fetched.starts)
     link_entities(opened)
     question = Question(session.question, entities=tuple(session.entities), answers=tuple(session.answers), hops=session.hops)
     return engine().ask(replace(GraphSource.of(opened), edits=tuple(edits)), question, seed=session.seed, reader=reader, model=model)

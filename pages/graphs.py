@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.datasets import dataset_of
 from core.datasets.own_graphs import OWNED_AS
+from pages.parts.graphs.around import around_one
 from pages.parts.graphs.downloads import download
 from pages.parts.graphs.shape import charts, counted, details, figures
 from pages.parts.graphs.upload import add_graph
@@ -29,9 +30,11 @@ def page() -> None:
     with asking:
         add_questions()
     with top:
-        opened = graph()
         if known is not None and known.triples is None:
             st.caption(plain(whose(OWNED_AS, known.name)))
+        opened = around_one(graph())
+        if opened is None:
+            return
         figures(opened)
     with walking:
         walk(opened)

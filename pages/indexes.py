@@ -8,12 +8,16 @@ from pages.parts.indexes.index_cards import cards
 from pages.parts.indexes.pageranks import pageranks
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import graph
+from pages.parts.shared.text import plain
 
 
 def page() -> None:
     """Draw the screen."""
     st.header("Indexes", anchor=False)
     opened = graph()
+    if opened.live is not None:
+        st.info(f"{plain(opened.live.words)} Nothing is prepared for it: what a method needs is made of what was fetched.")
+        return
     here, methods = st.tabs([":material/inventory_2: Prepared", ":material/speed: PageRank methods"])
     with here:
         cards(opened)

@@ -132,6 +132,8 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
         print(f"without {', '.join(result['without']['names'])}: {result['without']['text']}")
     if result["entities"]:
         print("starts from", ", ".join(result["entities"]))
+    if comparison.graph.fetched is not None:
+        print(comparison.graph.fetched.text)
     for lane, answered, one in zip_longest(comparison.lanes, result["lanes"], changed):
         print(f"\n{lane.instance.name}  {lane.instance.line.words()}")
         if one is not None:

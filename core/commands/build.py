@@ -14,7 +14,9 @@ from core.databases.address import address_of, is_address
 from core.databases.copying import copied
 from core.databases.limits import TRIPLES as MOST_TRIPLES
 from core.databases.limits import Limits
+from core.databases.live import Settings
 from core.datasets.graph_files import graph_files
+from core.datasets.own_graphs import add_live, free_name
 from core.errors import BadInput
 from core.graph.building import build as arrays
 from core.graph.building.export import build_database
@@ -92,16 +94,46 @@ def add(commands) -> None:
         default="",
         help="the environment variable with its address, a space, and name:password or a token",
     )
+    databases.add_argument(
+        "--live",
+        action="store_true",
+        help="copy nothing: of each question the neighbourhood of its entities is fetched when it is asked; needs --name",
+    )
+    usual = Settings("sparql+https://example.org/sparql")
+    for name, metavar, text in (
+        ("hops", "N", "live: how far from a question's entities"),
+        ("each", "N", "live: triples of an entity that are fetched at most, each way"),
+        ("edges", "N", "live: triples that are fetched for a question at most"),
+        ("seconds", "S", "live: after which no more is asked for"),
+    ):
+        kind = type(getattr(usual, name))
+        databases.add_argument(f"--{name}", metavar=metavar, type=kind, default=getattr(usual, name), help=f"{text} (default: %(default)s)")
     build.set_defaults(run=run)
 
 
 def run(options) -> int:
     """Build the graph and say how large it is; the exit code."""
+    if options.live:
+        return _live(options)
     if not (options.dry_run or options.out):
         raise BadInput("Name the folder of the graph with --out, or look at the triples with --dry-run.")
     with tempfile.TemporaryDirectory() as folder:
         source = (_of_database if is_address(options.triples[0]) else _of_files)(options, Path(folder))
         return _look(source, options.integers) if options.dry_run else _build(source, options)
+
+
+def _live(options) -> int:
+    """Add a database that is asked live; the exit code."""
+    if not is_address(options.triples[0]) or len(options.triples) > 1 or not options.name:
+        raise BadInput("A database is asked live by its address and a --name, such as bolt://localhost:7687 --live --name films.")
+    if options.out or options.query or options.dry_run:
+        raise BadInput("Nothing is copied of a database that is asked live, so --out, --query and --dry-run do not go with --live.")
+    bounds = {name: getattr(options, name) for name in ("hops", "each", "edges", "seconds")}
+    settings = Settings(options.triples[0], options.direction, options.key, options.language, options.literals, **bounds)
+    graph = add_live(settings, free_name(options.name))
+    print(f"The graph {graph.name} is ready. {graph.live.words}")
+    print(f'Ask it: python -m core ask "..." --graph {graph.name}')
+    return OK
 
 
 def _of_database(options, folder: Path) -> TripleFile:

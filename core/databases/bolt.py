@@ -7,8 +7,9 @@ import logging
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from queue import Empty, Full, Queue
 from typing import Any, TextIO
@@ -52,7 +53,7 @@ class Database:
         batches: Queue[list[list[Any]] | Exception | None] = Queue(4)
         left = threading.Event()
         threading.Thread(target=self._read, args=(query, given, batches, left), daemon=True).start()
-        waited = 0.0
+        waited, wait = 0.0, min(WAIT, self.limits.seconds)
         try:
             while True:
                 self.limits.took(0, self.address.title)
@@ -60,8 +61,8 @@ class Database:
                     batch = batches.get(timeout=0.2)
                 except Empty:
                     waited += 0.2
-                    if waited > WAIT:
-                        raise BadInput(f"{self.address.title} did not answer within {WAIT:g} s.") from None
+                    if waited > wait:
+                        raise BadInput(f"{self.address.title} did not answer within {wait:g} s.") from None
                     continue
                 waited = 0.0
                 if batch is None:
@@ -135,15 +136,28 @@ def copy(address: Address, key: str, limits: Limits, file: Path, query: str = ""
     reached, refuses, breaks off, sends too much or gives nothing, and what the limits' `check` raises.
     """
     database = Database(address, key, limits)
-    id = _id_function(database)
+    id = id_function(database)
     whole = None if query else _number(database, "MATCH ()-[r]->() RETURN count(r)")
+    written, nodes, notes = write_graphml(file, database, id, islice(_edges(database, id, query), limits.triples), whole)
+    if not written:
+        hint = " for this query. It has to return relationships or paths, as in MATCH (a)-[r]->(b) RETURN r" if query else ""
+        raise BadInput(f"{address.title} gives no relationships{hint}.")
+    of = f" of {whole:,}" if whole is not None and whole > written else ""
+    cut = ", the most that were to be copied" if written >= limits.triples and (query or of) else ""
+    several = "s" * (written != 1 or bool(of))
+    return [f"{written:,}{of} relationship{several} and {nodes:,} nodes copied from {address.title}{cut}.", *notes]
+
+
+def write_graphml(
+    file: Path, database: Database, id: str, edges: Iterable[tuple[Any, str, Any, list[Any]]], whole: int | None = None
+) -> tuple[int, int, list[str]]:
+    """Writes edges (source, type, target, properties) and their nodes, which are asked for, as GraphML: how many edges and nodes there are,
+    and sentences on the nodes. `whole` is how many edges there are to come, where that is known."""
     nodes: dict[Any, None] = {}
-    written = 0
+    written, limits = 0, database.limits
     with file.open("w", encoding="utf-8") as out:
         out.write('<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">\n')
-        for edge in _edges(database, id, query):
-            if written >= limits.triples:
-                break
+        for edge in edges:
             _write_edge(out, *edge)
             written += 1
             nodes.update(((edge[0], None), (edge[2], None)))
@@ -151,16 +165,10 @@ def copy(address: Address, key: str, limits: Limits, file: Path, query: str = ""
                 limits.progress(f"{written:,} relationships", 0.7 * min(1.0, written / min(limits.triples, whole or limits.triples)))
         notes = _write_nodes(out, database, id, list(nodes))
         out.write("</graph></graphml>\n")
-    if not written:
-        hint = " for this query. It has to return relationships or paths, as in MATCH (a)-[r]->(b) RETURN r" if query else ""
-        raise BadInput(f"{address.title} gives no relationships{hint}.")
-    of = f" of {whole:,}" if whole is not None and whole > written else ""
-    cut = ", the most that were to be copied" if written >= limits.triples and (query or of) else ""
-    several = "s" * (written != 1 or bool(of))
-    return [f"{written:,}{of} relationship{several} and {len(nodes):,} nodes copied from {address.title}{cut}.", *notes]
+    return written, len(nodes), notes
 
 
-def _id_function(database: Database) -> str:
+def id_function(database: Database) -> str:
     """The function that gives the ids of nodes there."""
     try:
         next(database.records(f"MATCH (n) RETURN {ID}(n) LIMIT 1"), None)

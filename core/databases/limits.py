@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from core.errors import BadInput
+from core.io.durations import span
 from core.io.files import size_text
 
 TRIPLES = 1_000_000
@@ -17,14 +18,15 @@ CONNECT, WAIT = 10.0, 60.0  # seconds until a connection stands, and until the n
 
 @dataclass
 class Limits:
-    """At most so many triples, bytes of replies and seconds of one copy. `progress` hears what is done and the share of it, `check` raises
-    where a person has stopped it."""
+    """At most so many triples, bytes of replies and seconds of one copy, or of what is fetched for a question. `progress` hears what is
+    done and the share of it, `check` raises where a person has stopped it."""
 
     triples: int = TRIPLES
     size: int = BYTES
     seconds: float = SECONDS
     progress: Callable[[str, float], None] = lambda text, share: None
     check: Callable[[], None] = lambda: None
+    less: str = "copy fewer triples, or ask for less with a query"  # what to do where it is too much
     _began: float = field(default_factory=time.monotonic)
     _read: int = 0
 
@@ -37,6 +39,6 @@ class Limits:
         self.check()
         self._read += size
         if self._read > self.size:
-            raise BadInput(f"{who} sent more than {size_text(self.size)}; copy fewer triples, or ask for less with a query.")
+            raise BadInput(f"{who} sent more than {size_text(self.size)}; {self.less}.")
         if time.monotonic() - self._began > self.seconds:
-            raise BadInput(f"{who} took more than {self.seconds / 60:.0f} minutes; copy fewer triples, or ask for less with a query.")
+            raise BadInput(f"{who} took more than {span(self.seconds)}; {self.less}.")

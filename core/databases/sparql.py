@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -84,7 +84,7 @@ class Endpoint:
         """The reply to a query. Asked again, a few times, where the endpoint is busy."""
         import requests
 
-        who = self.address.title
+        who, wait = self.address.title, min(WAIT, self.limits.seconds)
         try:
             for attempt in range(TRIES):
                 self.limits.took(0, who)
@@ -92,7 +92,7 @@ class Endpoint:
                     self.address.url,
                     data={"query": query},
                     headers={"Accept": accept},
-                    timeout=(CONNECT, WAIT),
+                    timeout=(CONNECT, wait),
                     stream=True,
                     allow_redirects=False,
                 )
@@ -107,7 +107,7 @@ class Endpoint:
         except requests.exceptions.SSLError:
             raise BadInput(f"{who} has no certificate that this computer trusts.") from None
         except requests.exceptions.Timeout:
-            raise BadInput(f"{who} did not answer within {WAIT:g} s.") from None
+            raise BadInput(f"{who} did not answer within {wait:g} s.") from None
         except (requests.exceptions.RequestException, UnicodeError):
             raise BadInput(f"{who} cannot be reached, or broke off. Is the address right, and does it run?") from None
 
@@ -184,7 +184,7 @@ def copy(endpoint: Endpoint, file: Path, query: str = "", language: str = "", li
     nothing, breaks off or sends too much, and what the limits' `check` raises.
     """
     notes: list[str] = []
-    found = _Found(endpoint, file)
+    found = Copied(endpoint, file)
     with file.open("wb") as out:
         if query:
             found.own(out, query)
@@ -197,7 +197,7 @@ def copy(endpoint: Endpoint, file: Path, query: str = "", language: str = "", li
     return [found.said(), *notes]
 
 
-class _Found:
+class Copied:
     """What has been copied of an endpoint."""
 
     def __init__(self, endpoint: Endpoint, file: Path):
@@ -210,7 +210,7 @@ class _Found:
 
     def own(self, out: BinaryIO, query: str) -> None:
         rows = self.endpoint.rows if form_of(query) == "SELECT" else self.endpoint.triples
-        self._take(out, rows(query))
+        self.take(out, rows(query))
 
     def all(self, out: BinaryIO, rest: str, notes: list[str]) -> None:
         """Page by page, until one is empty."""
@@ -222,14 +222,14 @@ class _Found:
         offset = pages = 0
         while not self.cut:
             query = f"SELECT ?s ?p ?o WHERE {{ {pattern} }} LIMIT {min(PAGE, self.limits.triples - self.written + 1)} OFFSET {offset}"
-            read = self._take(out, self.endpoint.rows(query, ("s", "p", "o")))
+            read = self.take(out, self.endpoint.rows(query, ("s", "p", "o")))
             offset, pages = offset + read, pages + 1
             if not read or (self.there is not None and offset >= self.there):
                 break
         if pages > 1:
             notes.append(f"Read in {pages:,} pages in the order of the server; what it changed meanwhile may be missing.")
 
-    def _take(self, out: BinaryIO, rows: Iterator[tuple[Any, ...]]) -> int:
+    def take(self, out: BinaryIO, rows: Iterator[tuple[Any, ...]]) -> int:
         """Writes statements until there are enough; how many rows were read."""
         from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -266,29 +266,34 @@ class _Found:
             whole = min(self.limits.triples, self.there or self.limits.triples)
             self.limits.progress(f"{self.written:,} triples", min(0.9, 0.9 * self.written / whole))
 
-    def labels(self, out: BinaryIO, language: str, notes: list[str]) -> None:
-        """Labels of what was copied that has none yet. Where the endpoint fails at it, that is a sentence."""
-        from pyoxigraph import Literal, NamedNode
-
+    def labels(self, out: BinaryIO, language: str, notes: list[str], any_language: bool = False) -> None:
+        """Labels of what was copied that has none yet, in the language, English or without one; where `any_language`, those of things that
+        have none of these too. Where the endpoint fails at it, that is a sentence."""
         wanted = dict.fromkeys(one for thing in self._things if thing not in self._labelled for one in (_labelled_as(thing),) if one)
         asked = [one for one in wanted if one not in self._labelled and IRI.fullmatch(f"<{one}>")][:MOST_NAMED]
         if len(wanted) > MOST_NAMED:
             notes.append(f"Labels were asked for of {MOST_NAMED:,} of {len(wanted):,} things without one.")
         tags = " || ".join(f'LANGMATCHES(LANG(?o), "{tag}")' for tag in dict.fromkeys((language or "en", "en")))
-        relations = " ".join(f"<{one}>" for one in LABELS)
-        for at in range(0, len(asked), NAMED_AT_ONCE):
-            some = " ".join(f"<{one}>" for one in asked[at : at + NAMED_AT_ONCE])
-            query = (
-                f'SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {some} }} VALUES ?p {{ {relations} }} ?s ?p ?o FILTER(LANG(?o) = "" || {tags}) }}'
-            )
-            self.limits.progress("Labels", 0.9 + 0.1 * at / len(asked))
-            try:
-                for row in self.endpoint.rows(query, ("s", "p", "o")):
-                    if isinstance(row[0], NamedNode) and isinstance(row[1], NamedNode) and isinstance(row[2], Literal):
-                        out.write(f"{row[0]} {row[1]} {row[2]} .\n".encode())
-            except BadInput as error:
-                notes.append(f"Labels of {len(asked) - at:,} things could not be asked for: {error}")
-                return
+        rules = [f'FILTER(LANG(?o) = "" || {tags})', *([""] if any_language else [])]
+        for rule in rules:
+            left = [one for one in asked if one not in self._labelled]
+            for at in range(0, len(left), NAMED_AT_ONCE):
+                self.limits.progress("Labels", 0.9 + 0.1 * at / len(left))
+                try:
+                    self._label(out, left[at : at + NAMED_AT_ONCE], rule)
+                except BadInput as error:
+                    notes.append(f"Labels of {len(left) - at:,} things could not be asked for: {error}")
+                    return
+
+    def _label(self, out: BinaryIO, things: Sequence[str], rule: str) -> None:
+        from pyoxigraph import Literal, NamedNode
+
+        some, relations = (" ".join(f"<{one}>" for one in names) for names in (things, LABELS))
+        query = f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {some} }} VALUES ?p {{ {relations} }} ?s ?p ?o {rule} }}"
+        for row in self.endpoint.rows(query, ("s", "p", "o")):
+            if isinstance(row[0], NamedNode) and isinstance(row[1], NamedNode) and isinstance(row[2], Literal):
+                out.write(f"{row[0]} {row[1]} {row[2]} .\n".encode())
+                self._labelled.add(row[0].value)
 
     def said(self) -> str:
         """What was copied, and what was left out of it."""

@@ -12,10 +12,12 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
+from core.databases.live import FILE as LIVE
+from core.databases.live import Settings, open_live
 from core.datasets.own import added_set, added_sets, save_set, sets_folder
 from core.datasets.relations import read_table
 from core.datasets.sets import QuestionSet
-from core.errors import BadInput, StoreError
+from core.errors import BadInput, HopscopeError, StoreError
 from core.graph.building.build import open_or_build
 from core.graph.protocol import KnowledgeGraph
 from core.graph.storage.opening import open_store
@@ -43,10 +45,13 @@ class Dataset:
     source: str = ""
     examples: tuple[str, ...] = ()  # questions to begin with
     relations: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # in words, along the triple and against it
+    live: bool = False  # whether its graph is a database that is asked live
 
     def open(self, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None) -> KnowledgeGraph:
         """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
         process that builds it. Raises StoreError or BadInput where that fails."""
+        if self.live:
+            return _open_live(self.folder, (self.folder / LIVE).stat().st_mtime_ns)
         if self.triples is None:
             return _opened(self.folder)
         with _opening:  # the threads of one process build once
@@ -96,16 +101,26 @@ def datasets() -> dict[str, Dataset]:
     known = shipped()
     if graphs_folder().is_dir():
         for folder in sorted(graphs_folder().iterdir()):
-            if folder.name not in known and (folder / META).is_file():
-                try:
-                    found = open_store(folder)
-                except StoreError:
-                    continue  # said when somebody opens it by name
-                known[folder.name] = Dataset(folder.name, found.name, "", found.direction, None, folder)
+            if folder.name not in known and (found := _own(folder)) is not None:
+                known[folder.name] = found
     for graph, added in added_sets().values():
         if graph in known and added.name not in known[graph].sets:
             known[graph] = replace(known[graph], sets={**known[graph].sets, added.name: added})
     return known
+
+
+def _own(folder: FilePath) -> Dataset | None:
+    """The graph that a person has in a folder; None where there is none, or a damaged one, as is said when somebody opens it by name."""
+    try:
+        if (folder / META).is_file():
+            store = open_store(folder)
+            return Dataset(folder.name, store.name, "", store.direction, None, folder)
+        if (folder / LIVE).is_file():
+            settings = Settings.read(folder / LIVE)
+            return Dataset(folder.name, f"{folder.name} (live)", "", settings.direction, None, folder, live=True)
+    except HopscopeError:
+        pass
+    return None
 
 
 def shipped() -> dict[str, Dataset]:
@@ -118,7 +133,7 @@ def unreadable(known: Mapping[str, Dataset]) -> list[str]:
     """The names of graphs that a person built and that are not among the `known`, since they cannot be opened; who opens one by
     name is told why."""
     folders = sorted(graphs_folder().iterdir()) if graphs_folder().is_dir() else []
-    return [folder.name for folder in folders if folder.name not in known and (folder / META).is_file()]
+    return [folder.name for folder in folders if folder.name not in known and any((folder / file).is_file() for file in (META, LIVE))]
 
 
 def dataset_of(graph_name: str) -> Dataset | None:
@@ -136,6 +151,8 @@ def open_graph(name: str | FilePath, progress: Callable[[str, float], None] | No
     for folder in (FilePath(name), graphs_folder() / str(name)) if who() == OPERATOR else (graphs_folder() / FilePath(name).name,):
         if (folder / META).is_file():
             return _opened(folder)
+        if (folder / LIVE).is_file():
+            return open_live(folder)
     base, colon, question_id = str(name).partition(":")
     if colon and base in known:
         return known[base].own_graph(question_id)
@@ -237,6 +254,11 @@ def _shipped(path: FilePath) -> Dataset:
 @lru_cache(maxsize=16)
 def _open_store(folder: FilePath, stamp: int) -> KnowledgeGraph:
     return open_store(folder)
+
+
+@lru_cache(maxsize=16)
+def _open_live(folder: FilePath, stamp: int) -> KnowledgeGraph:
+    return open_live(folder)
 
 
 def _opened(folder: FilePath) -> KnowledgeGraph:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from core.databases.live import Live, Settings, open_live, save_live
 from core.datasets.catalogue import datasets
 from core.datasets.own import clean_name
 from core.errors import BadInput
@@ -41,6 +42,17 @@ def add_graph(
     graph = build(triples, graphs_folder() / name, name, direction, progress, check)
     made(OWNED_AS, name)
     return graph
+
+
+def add_live(settings: Settings, name: str, check: Callable[[], None] = lambda: None) -> KnowledgeGraph:
+    """The graph of a database that is asked live, kept under a name as `free_name` gives it, once the database has answered. Raises
+    BadInput where there is one of that name by now or the database does not answer, and StoreError."""
+    if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():
+        raise BadInput(_taken(name))
+    Live(name, settings).try_it(check)
+    save_live(graphs_folder() / name, settings)
+    made(OWNED_AS, name)
+    return open_live(graphs_folder() / name)
 
 
 def _taken(name: str) -> str:

@@ -38,6 +38,19 @@ class Shape(NamedTuple):
     loops: int | None
 
 
+class Fetched(NamedTuple):
+    """What was fetched of a database for a question: the names of the nodes that it starts from, and sentences on what is here and what was
+    left out."""
+
+    starts: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The sentences as one text."""
+        return " ".join(self.sentences)
+
+
 class KnowledgeGraph(Protocol):
     """A directed multigraph of triples with integer ids for nodes, relations and edges.
 
@@ -51,6 +64,8 @@ class KnowledgeGraph(Protocol):
     relation_names: tuple[str, ...]
     folder: FilePath | None  # where it lies, None for one in memory only
     edited_from: Any = None  # of one with something taken away where its rows come from (`core.graph.edits.Origin`), else None
+    live: Any = None  # of a database of which nothing is here yet what fetches of it (`core.databases.live.Live`), else None
+    fetched: Fetched | None = None  # of what was fetched of such a database, else None
     columns: Columns = columns.NONE  # what a graph made of texts carries beside its triples
 
     @cached_property

@@ -17,7 +17,7 @@ from core.errors import StoreError
 from core.graph import columns, degrees
 from core.graph.columns import Columns
 from core.graph.fitting import check_ids, check_sizes
-from core.graph.protocol import KnowledgeGraph, Shape, Steps
+from core.graph.protocol import Fetched, KnowledgeGraph, Shape, Steps
 from core.io import digests
 from core.types import Direction
 
@@ -63,6 +63,8 @@ class Graph(KnowledgeGraph):
     columns: Columns = columns.NONE
     stored_degree_bytes: np.ndarray | None = None  # uint8 [n], what `degree_bytes` tells; None where the store was written without it
     edited_from: Any = None
+    live: Any = None
+    fetched: Fetched | None = None
     later: digests.Later | None = None  # what reads the files of a large one whole; None where they are none
 
     @classmethod

@@ -114,6 +114,8 @@ class Operator(Declared):
         """The state after this operator, with one more step in its trace."""
         ctx.check()
         recorder, start = Recorder(), ctx.environment.clock()
+        if not state.trace and (fetched := getattr(ctx.graph, "fetched", None)) is not None:
+            recorder.notes.append(fetched.text)
         try:
             with metered(ctx.far, ctx.seen) as meter:
                 after = self.apply(state, ctx, recorder)

@@ -78,9 +78,13 @@ class GraphSource(Source):
 
     def open(self, engine: Opener, progress: Progress = silent, check: Check = nothing) -> Source:
         graph = engine.graph(self.name, progress) if self.graph is None else self.graph
-        return replace(self, graph=edited(graph, self.edits))
+        return replace(self, graph=graph if graph.live is not None else edited(graph, self.edits))
 
-    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
+    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True, check: Check = nothing) -> Ask:
+        if self.graph.live is not None:
+            near = self.graph.live.around(question.text, question.entities, check)
+            asked = replace(question, entities=near.fetched.starts)
+            return replace(self, graph=edited(near, self.edits)).ask(asked, seed, reader, model)
         text, entities = check_question(question.text), carried(question.entities, self.edits)
         renames = [edit for edit in self.edits if not edit.removes]
         answers = carried(question.answers, renames)
@@ -136,7 +140,7 @@ class CorpusSource(Source):
         corpus = open_corpus(self.name, check) if self.corpus is None else self.corpus
         return replace(self, corpus=corpus, graph=edited(engine.environment.built(corpus, check=check), self.edits))
 
-    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
+    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True, check: Check = nothing) -> Ask:
         return Ask(self, replace(question, text=check_question(question.text)), (), seed, reader, model)
 
     def built(

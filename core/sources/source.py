@@ -111,8 +111,9 @@ class Source(ABC):
         """The same source with its graph open, which is built first where it is not yet there, and edited. Raises BadInput, StoreError."""
 
     @abstractmethod
-    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
-        """A question to the opened source, checked and ready to be run. Raises BadInput, UnknownEntity."""
+    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True, check: Check = nothing) -> Ask:
+        """A question to the opened source, checked and ready to be run; of a database that is asked live what it needs is fetched. Raises
+        BadInput, UnknownEntity, and what `check` raises."""
 
     @abstractmethod
     def built(

@@ -85,8 +85,9 @@ def open_or_build(
         return graph or _build(source, folder, name, direction, progress, check)
 
 
-def in_memory(triples: Iterable[tuple[str, str, str]], name: str, direction: Direction = "both") -> Graph:
-    """The graph of some triples, kept in memory only; equal to the one that `build` would store. Raises BadInput.
+def in_memory(triples: Iterable[tuple[str, str, str]], name: str, direction: Direction = "both", said: Attributes | None = None) -> Graph:
+    """The graph of some triples and what is `said` beside them, kept in memory only; equal to the one that `build` would store. Raises
+    BadInput.
 
     >>> from core.graph.building.build import in_memory
     >>> graph = in_memory([("b", "near", "a"), ("b", "near", "a")], "small")  # told twice, kept once
@@ -95,8 +96,10 @@ def in_memory(triples: Iterable[tuple[str, str, str]], name: str, direction: Dir
     """
     names, relations, columns = by_name(*read(triples, lambda: None))
     arrays, blob = arrays_and_names(names, columns, len(relations), lambda: None)
-    parts: dict[str, Any] = {**arrays, "names_utf8": blob}
-    return Graph(name, digest_of(arrays, blob, relations, direction), direction, tuple(relations), **parts)
+    tables = said.columns(names, edge_of(columns), len(arrays["heads"])) if said else NONE
+    parts: dict[str, Any] = {**arrays, "names_utf8": blob, "columns": tables}
+    digest = with_columns(digest_of(arrays, blob, relations, direction), tables)
+    return Graph(name, digest, direction, tuple(relations), **parts)
 
 
 def _current(source: FilePath, folder: FilePath, name: str, direction: str) -> Graph | None:

@@ -21,6 +21,7 @@ from core.types import Question
 from pages.parts.build.bench import Bench
 from pages.parts.compare.asking import known_question
 from pages.parts.compare.documents import prepared_corpus
+from pages.parts.shared.live import near
 from pages.parts.shared.session import engine, graph, source, waiter
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
@@ -124,9 +125,10 @@ def _remember_before(runs: Trials, line: Line, held: bool) -> None:
 def _start(runs: Trials, line: Line, known: Mapping[str, Instance], typed: Question, pressed: bool) -> None:
     """Start the job of the line and the one before, each as far as it may be run. Raises HopscopeError where it cannot be asked."""
     on = source()
-    opened: Source = CorpusSource.of(prepared_corpus(on.name)) if on.documents else GraphSource.of(graph())
+    question = known_question(typed.text) or typed
+    opened: Source = CorpusSource.of(prepared_corpus(on.name)) if on.documents else GraphSource.of(near(graph(), question))
     answering = session.try_model
-    ask = engine().ask(opened, known_question(typed.text) or typed, model=answering)
+    ask = engine().ask(opened, question, model=answering)
     whole = pressed or runs.known(line, ask) or engine().at_once(line, opened, answering) == len(line)
     if answering and not whole:
         ask = replace(ask, model=False)

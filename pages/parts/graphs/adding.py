@@ -111,6 +111,11 @@ def begin(name: str, way: str, folder: Path, source: Callable[[Job], TripleFile]
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
+    begin_with(name, work)
+
+
+def begin_with(name: str, work: Callable[[Job], tuple[str, list[str]]]) -> None:
+    """Start the job that adds the graph of that name; it gives the name and sentences on what came of it."""
     session.upload_job = engine().jobs.start(f"add-{name}", lambda: Job(f"add-{name}", work), again=True).key
 
 

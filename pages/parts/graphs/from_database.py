@@ -17,12 +17,14 @@ from core.io.temporary import temporary_folder
 from core.runtime.jobs import Job
 from core.sharing import shared
 from pages.parts.graphs.adding import LITERAL_WORDS, Looked, begin, form, looked_of
+from pages.parts.graphs.live_database import live_database
 from pages.parts.graphs.looking import looked_at
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 
 LOOKED_AT = 1_000  # triples that a look copies
 LIMIT = 100_000  # triples that a copy has at most, unless the person says otherwise
+WAYS = (":material/download: Copy it, with limits", ":material/bolt: Ask it live")
 LONGEST_QUERY = 20_000  # characters
 
 
@@ -38,10 +40,11 @@ class Asked:
 
 def from_database() -> None:
     """Draw the form, and the first triples once it has been sent."""
-    st.write(
-        "The address of a SPARQL endpoint, or of Neo4j and what else speaks Bolt and Cypher. A copy is made of it, with limits; nothing is "
-        "changed there."
-    )
+    st.write("The address of a SPARQL endpoint, or of Neo4j and what else speaks Bolt and Cypher. Nothing is changed there.")
+    way = st.segmented_control("How it is asked", WAYS, default=WAYS[0], key="database_way", label_visibility="collapsed", required=True)
+    if way == WAYS[1]:
+        live_database()
+        return
     with st.form("database", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             address = st.text_input("Address", key="database_address", placeholder=EXAMPLES, max_chars=500, width=390)

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.datasets import datasets
+from core.datasets import Dataset, datasets
 from core.graph.algorithms.overview import MANY
 from core.graph.columns import TYPES, Table
 from pages.parts.graphs.walk_view import DARK, LIGHT
@@ -62,7 +62,11 @@ def details(graph: Any) -> None:
         "Said of triples": _said(graph.columns.edges),
         "Stored": "" if graph.at_hand else "In an embedded graph database, asked in Cypher",
         "On disk": _size(graph),
-        "From": "" if known is None else f"{known.triples.name}, shipped with Hopscope" if known.triples else "a file you added",
+        "From": ""
+        if known is None
+        else f"{known.triples.name}, shipped with Hopscope"
+        if known.triples
+        else known.live and "a database" or "a file you added",
         "Licence": "" if known is None else known.licence,
     }
     for label, value in facts.items():
@@ -135,6 +139,12 @@ def _said(table: Table | None) -> str:
         return ""
     counts = {name: sum(map(bool, table.texts(name))) if TYPES[name] == "string" else len(table) for name in table.names}
     return ", ".join(f"{name} ({count:,})" for name, count in counts.items() if TYPES[name] != "ids")
+
+
+def _origin(known: Dataset | None) -> str:
+    if known is None:
+        return ""
+    return f"{known.triples.name}, shipped with Hopscope" if known.triples else "a database" if known.live else "a file you added"
 
 
 def _size(graph: Any) -> str:

@@ -133,20 +133,20 @@ def opened_graph() -> Any | None:
     return job.result if job is not None and job.ended else None
 
 
-def follow(job: Job, title: str) -> None:
+def follow(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel) -> None:
     """Show a job's progress until it ends, in place; with a button that cancels it."""
     place = st.empty()
     with place.container(), st.status(title, expanded=True):
         bar = st.progress(0.0)
-        cancel(job, f"cancel-{job.key}")
+        cancel(job, f"cancel-{job.key}", on_cancel=on_cancel)
         while not job.wait(0.2):
             bar.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
     place.empty()
 
 
-def cancel(job: Job, key: str, icon: str | None = None) -> None:
+def cancel(job: Job, key: str, icon: str | None = None, on_cancel: Callable[[Job], None] = Job.cancel) -> None:
     """The button that cancels a job, for who began it."""
-    st.button("Cancel", key=key, icon=icon, on_click=job.cancel, **held(job.needed_by))
+    st.button("Cancel", key=key, icon=icon, on_click=on_cancel, args=(job,), **held(job.needed_by))
 
 
 def give_up(job: Job, page: str) -> None:

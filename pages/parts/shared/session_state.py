@@ -263,6 +263,7 @@ class Session:
     texts_table: Cells = Cells(None, "A table of Texts, by what it lists.")
 
     # Graphs
+    around: Widget[str] = Widget("", "The entity whose neighbourhood is shown of a database that is asked live.")
     trails: Key[dict[str, list[int]]] = Key(dict, "The way that was walked, by digest of the graph.")
     walk_search: Widget[str] = Widget("", "What is typed to find an entity; emptied by a step.")
     walk_filter: Keys[int] = Keys(-1, "The relation and direction of the steps that are listed, as a number, -1 for all; by graph.")

@@ -56,7 +56,8 @@ def _graph() -> None:
     job = engine().jobs.get(f"open-{session.source.name}")
     opened = job.result if job is not None else None
     if opened is not None:
-        st.caption(f"{opened.n_nodes:,} entities · {opened.n_edges:,} triples · {opened.n_relations} relations")
+        counts = f"{opened.n_nodes:,} entities · {opened.n_edges:,} triples · {opened.n_relations} relations"
+        st.caption(counts if opened.live is None else plain(opened.live.words))
 
 
 def _documents(name: str) -> None:

@@ -1,0 +1,81 @@
+"""Nodes of a database that speaks Bolt and Cypher by their names, and the relationships at them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.databases.bolt import OF_EDGES, OTHER_NAMES, TAKEN, Database, id_function, write_graphml
+from core.databases.neighbourhood import START, Edge, Reach
+from core.graph.readers.graphml import NODE_LABELS
+from core.graph.readers.triple_file import TripleFile
+
+BATCH = 64  # nodes whose relationships one request asks for
+ALIKE = 50  # nodes whose names differ in case only
+EXACT = "MATCH (n) WHERE {tests} RETURN {id}(n), [{properties}] LIMIT 10000"
+ANY_CASE = (
+    "MATCH (n) WITH n, [k IN keys(n) WHERE toLower(k) IN $keys | toString(n[k])] AS said "
+    "WHERE any(one IN said WHERE toLower(one) IN $names) RETURN {id}(n), said LIMIT $most"
+)
+DEGREES = "MATCH (n)-[r]-() WHERE {id}(n) IN $ids RETURN {id}(n), count(r)"
+OUT = "MATCH (a)-[r]->(b) WHERE {id}(a) IN $ids WITH a, collect([{id}(r), type(r), {id}(b), {taken}])[..$most] AS some RETURN {id}(a), some"
+IN = OUT.replace("-[r]->", "<-[r]-")
+
+
+class BoltReach(Reach):
+    """A database over Bolt. Ids are those that its own function gives."""
+
+    def __init__(self, database: Database):
+        self.database, self.limits, self.batch = database, database.limits, BATCH
+        self._id = id_function(database)
+
+    def named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
+        """Nodes whose property label, name or title is one of these texts."""
+        tests = " OR ".join(f"n.{key} IN $names" for key in NODE_LABELS)
+        query = EXACT.format(id=self._id, tests=tests, properties=", ".join(f"n.{key}" for key in NODE_LABELS))
+        return self._by_name(self.database.records(query, names=list(names)), set(names), str)
+
+    def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
+        """Nodes that are called so, case aside, by any property that calls nodes."""
+        lower = {name.lower() for name in names}
+        keys = [*NODE_LABELS, *OTHER_NAMES]
+        found = self.database.records(ANY_CASE.format(id=self._id), keys=keys, names=list(lower), most=ALIKE)
+        return self._by_name(found, lower, lambda name: str(name).lower())
+
+    @staticmethod
+    def _by_name(records: Iterable[list[Any]], wanted: set[str], form: Any) -> Mapping[str, Collection[Any]]:
+        found: dict[str, dict[Any, None]] = {}
+        for one, said in records:
+            name = next((str(name) for name in said if name is not None and form(name) in wanted), None)
+            if name is not None:
+                found.setdefault(name, {})[one] = None
+        return {name: list(nodes) for name, nodes in found.items()}
+
+    def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
+        """How many relationships nodes have."""
+        return {one: int(number) for one, number in self.database.records(DEGREES.format(id=self._id), ids=list(things))}
+
+    def leads_on(self, thing: Any) -> bool:
+        """Always."""
+        return True
+
+    def edges(self, things: Sequence[Any], each: int) -> tuple[list[Edge], set[Any]]:
+        """The relationships out of nodes, then into them."""
+        edges, full = [], set()
+        for query in (OUT, IN):
+            text = query.format(id=self._id, taken=TAKEN.format("r", "wanted"))
+            for node, some in self.database.records(text, ids=list(things), wanted=list(OF_EDGES), most=each + 1):
+                full.update([node] if len(some) > each else [])
+                for key, kind, other, taken in some[:each]:
+                    head, tail = (node, other) if query is OUT else (other, node)
+                    edges.append(Edge(key, head, tail, (head, kind, tail, taken)))
+        return edges, full
+
+    def write(self, folder: Path, edges: Iterable[Edge], starts: Sequence[Any]) -> TripleFile:
+        """The relationships and their nodes as GraphML."""
+        file = TripleFile(folder / "near.graphml", "graphml", keep=False)
+        rows = [*(edge.row for edge in edges), *((start, START, start, []) for start in starts)]
+        _, _, notes = write_graphml(file.path, self.database, self._id, rows)
+        file.tally.notes += notes
+        return file

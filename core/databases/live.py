@@ -1,0 +1,263 @@
+"""A graph in a database that is asked live: of each question only the neighbourhood of its entities is fetched.
+
+Nothing is copied beforehand. What is fetched becomes a graph in memory, with ids and degrees of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tempfile
+import threading
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cachetools import LRUCache
+
+from core.databases import bolt, sparql
+from core.databases.address import SPARQL, address_of
+from core.databases.bolt_reach import BoltReach
+from core.databases.limits import BYTES, SECONDS, Limits
+from core.databases.neighbourhood import START, Gathered, Id, Reach, gather
+from core.databases.sparql_reach import SparqlReach
+from core.errors import BadInput, StoreError, UnknownEntity, nearest, shorten
+from core.graph.building.build import arrays_and_names, in_memory
+from core.graph.names.seeds import check_question, seeds_of
+from core.graph.names.word_index import words_of
+from core.graph.protocol import Fetched
+from core.graph.readers.rdf import TRIPLES, check_language, check_literals
+from core.graph.store import Graph
+from core.io.durable import write_whole
+from core.sharing import shared
+from core.types import Direction
+
+FILE = "live.toml"
+ASKED_LIVE = "Asked live: "  # how the sentences on what was fetched begin
+REMEMBERED = 16  # neighbourhoods of a database, the least recently used forgotten
+WORDS, SPANS = 8, 300  # of a name, and parts of a question that are looked up as names
+WORD_END = re.compile(r"\S{0,20}")
+BRACKETS = re.compile(r"\[([^\[\]]{1,500})\]")
+HIGHEST = {"hops": 6, "each": 10_000, "edges": 500_000, "seconds": 600.0}
+Check = Callable[[], None]
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a database is asked live; `key` names the environment variable with the key, which is in no file.
+
+    For a question at most `edges` are fetched, within `hops` of where it starts, `each` out of and into a node; no request begins after
+    `seconds`. `language` and `literals` are as for a copy. Raises BadInput for what does not fit.
+    """
+
+    address: str
+    direction: Direction = "both"
+    key: str = ""
+    language: str = ""
+    literals: str = TRIPLES
+    hops: int = 2
+    each: int = 500
+    edges: int = 20_000
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        address_of(self.address)
+        check_language(self.language)
+        check_literals(self.literals)
+        if self.direction not in ("out", "in", "both"):
+            raise BadInput(f"A graph's direction is out, in or both, not “{shorten(self.direction)}”.")
+        for name, highest in HIGHEST.items():
+            if not 1 <= getattr(self, name) <= highest:
+                raise BadInput(f"{name} is a number from 1 to {highest:,g}, not {getattr(self, name)}.")
+
+    @property
+    def text(self) -> str:
+        """The file that says so."""
+        import tomli_w
+
+        return "# A database that is asked live. No secret belongs here: key names an environment variable.\n\n" + tomli_w.dumps(
+            asdict(self)
+        )
+
+    @classmethod
+    def read(cls, file: Path) -> Settings:
+        """The settings in a file. Raises StoreError where it is damaged."""
+        try:
+            given = tomllib.loads(file.read_text("utf-8"))
+            known = {one.name: one for one in fields(cls)}
+            for name, value in given.items():
+                if name not in known:
+                    raise BadInput(f"there is no setting “{shorten(name)}”.{nearest(name, known)}")
+                wanted = str if name == "address" else type(known[name].default)
+                if type(value) is not wanted and not (wanted is float and type(value) is int):
+                    raise BadInput(f"{name} cannot be {shorten(repr(value))}.")
+            return cls(**given)
+        except (OSError, ValueError, TypeError, BadInput) as error:
+            raise StoreError(f"{file} cannot be read: {error}") from None
+
+
+class Live:
+    """A database that is asked live. Threads may share it."""
+
+    def __init__(self, name: str, settings: Settings):
+        self.name, self.settings, self.address = name, settings, address_of(settings.address)
+        self._known: LRUCache[tuple, Any] = LRUCache(REMEMBERED)
+        self._lock = threading.Lock()
+
+    @property
+    def graph(self) -> Graph:
+        """The graph before anything is asked: without nodes, and with this as its `live`."""
+        none = np.empty(0, np.int64)
+        arrays, blob = arrays_and_names([], (none, none, none), 0, lambda: None)
+        digest = hashlib.sha256(json.dumps(["live", self.name, {**asdict(self.settings), "key": ""}]).encode()).hexdigest()
+        parts: dict[str, Any] = {**arrays, "names_utf8": blob, "live": self}
+        return Graph(self.name, digest, self.settings.direction, (), **parts)
+
+    @property
+    def words(self) -> str:
+        """Where it is and what is fetched of it, in a sentence."""
+        given = self.settings
+        return (
+            f"Asked live at {self.address.title}: of each question {_hops(given.hops)} around its entities, at most {given.edges:,} "
+            f"triples, {given.each:,} each way at an entity."
+        )
+
+    def forget(self) -> None:
+        """Forgets what was fetched, so that it is fetched anew."""
+        with self._lock:
+            self._known.clear()
+
+    def try_it(self, check: Check = lambda: None) -> None:
+        """Asks the database for next to nothing. Raises BadInput where it does not answer."""
+        self._reach(check, lambda text, share: None)
+
+    def around(
+        self, text: str, entities: Sequence[str] = (), check: Check = lambda: None, progress: Progress = lambda text, share: None
+    ) -> Graph:
+        """The neighbourhood of these entities, or where none are given of those that the question names; what was fetched and what was left
+        out says its `fetched`.
+
+        Fetched once as long as this lives. Raises UnknownEntity, BadInput where the database fails, and what `check` raises.
+        """
+        asked = tuple(dict.fromkeys(" ".join(entity.split()) for entity in entities)) or check_question(text)
+        found = self._once(("starts", asked), lambda: self._starts(asked, check, progress))
+        return self._once(("near", *found), lambda: self._near(found, check, progress))
+
+    def _once(self, key: tuple, make: Callable[[], Any]) -> Any:
+        with self._lock:
+            if key in self._known:
+                return self._known[key]
+        made = make()
+        with self._lock:
+            return self._known.setdefault(key, made)
+
+    def _reach(self, check: Check, progress: Progress) -> Reach:
+        given = self.settings
+        less = f"lower the bounds in its {FILE}, or ask of an entity with fewer neighbours"
+        limits = Limits(size=BYTES // 4, seconds=min(SECONDS, 2 * given.seconds), progress=progress, check=check, less=less)
+        key = self.address.key(given.key) if given.key or not shared() else ""  # a key of a file is lent to nobody
+        if self.address.kind == SPARQL:
+            return SparqlReach(sparql.Endpoint(self.address, key, limits), given.language, given.literals)
+        return BoltReach(bolt.Database(self.address, key, limits))
+
+    def _starts(self, asked: str | tuple[str, ...], check: Check, progress: Progress) -> tuple[tuple[str, Id, int], ...]:
+        """The things to start from: the name of each, what it is, and how many things have that name."""
+        reach = self._reach(check, progress)
+        progress("Looking for the entities", 0.0)
+        if isinstance(asked, str):
+            return self._mentioned(reach, asked)
+        found = reach.named(asked)
+        missing = [name for name in asked if not found.get(name)]
+        alike = {name.casefold(): things for name, things in reach.alike(missing).items()} if missing else {}
+        for name in missing:
+            if name.casefold() not in alike:
+                raise UnknownEntity(name, (), f"“{shorten(name)}” was not found by its name at {self.address.title}.")
+        return tuple(self._best(reach, name, found.get(name) or alike[name.casefold()]) for name in asked)
+
+    def _mentioned(self, reach: Reach, text: str) -> tuple[tuple[str, Id, int], ...]:
+        """The things that a question names, chosen among its parts by the rules for names of graphs that are here."""
+        marked = BRACKETS.findall(text)
+        parts = marked or list(_parts(text))
+        found = reach.named(list(dict.fromkeys(spelt for part in parts for spelt in _spellings(part))))
+        found = {name: things for name, things in found.items() if things} or reach.alike(parts)
+        if not found:
+            raise UnknownEntity(text, (), f"No entity of {self.address.title} was found in the question; name one to start from.")
+        names = in_memory([(name, "is", name) for name in found], self.name)
+        return tuple(self._best(reach, name, found[name]) for name in names.names(seeds_of(names, text)))
+
+    @staticmethod
+    def _best(reach: Reach, name: str, things: Collection[Id]) -> tuple[str, Id, int]:
+        """Of the things of a name the one with most edges."""
+        several = list(things)
+        counts = reach.degrees(several) if len(several) > 1 else {}
+        return name, max(several, key=lambda one: counts.get(one, 0)), len(several)
+
+    def _near(self, found: Sequence[tuple[str, Id, int]], check: Check, progress: Progress) -> Graph:
+        reach, given = self._reach(check, progress), self.settings
+        starts = list(dict.fromkeys(thing for _, thing, _ in found))
+        near = gather(reach, starts, given.hops, given.each, given.edges, given.seconds)
+        names = ", ".join(name for name, _, _ in found)
+        if not near.edges:
+            raise BadInput(f"{self.address.title} has no triples about {shorten(names)}.")
+        with tempfile.TemporaryDirectory() as folder:
+            file = reach.write(Path(folder), near.edges.values(), starts)
+            triples = list(file.read())
+        called = tuple(head for head, relation, _ in triples if relation == START)
+        graph = in_memory(triples[: len(triples) - len(called)], self.name, given.direction, file.attributes)
+        here = tuple(name for name in called if graph.nodes_named(name))
+        notes = [*self._notes(graph, near, shorten(names), [one for one in found if one[2] > 1])]
+        notes += [f"There are no triples about {shorten(', '.join(set(called).difference(here)))}."] if len(here) < len(called) else []
+        return replace(graph, fetched=Fetched(here, tuple(notes)))
+
+    def _notes(self, graph: Graph, near: Gathered, names: str, several: Sequence[tuple[str, Id, int]]) -> Iterator[str]:
+        """What was fetched, and what was left out."""
+        given = self.settings
+        yield f"{ASKED_LIVE}{graph.n_edges:,} triples within {_hops(given.hops)} of {names}, from {self.address.title}."
+        if near.full:
+            more = "entity has" if len(near.full) == 1 else "entities have"
+            yield f"{len(near.full):,} {more} more than {given.each:,} triples one way; the rest was left out."
+        if near.stopped:
+            yield f"Not asked for their triples: {near.left:,} of the last hop's entities, as {near.stopped}."
+        if near.blank:
+            yield f"{len(near.blank):,} nodes without a name of their own, or literals, lead no further."
+        for name, thing, count in several:
+            yield f"{count:,} things are called “{shorten(name)}”; the one with most triples was taken: {shorten(thing)}."
+        yield "Degrees, and whatever is measured on the whole graph, are those of what was fetched."
+
+
+def open_live(folder: Path) -> Graph:
+    """The graph of the database that a folder describes, as `Live.graph`. Raises StoreError where the description is damaged."""
+    return Live(folder.name, Settings.read(folder / FILE)).graph
+
+
+def save_live(folder: Path, settings: Settings) -> None:
+    """Writes the description of a database into a folder. Raises StoreError where the disk refuses."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / FILE, lambda temporary: temporary.write_text(settings.text, "utf-8"))
+    except OSError as error:
+        raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
+
+
+def _hops(number: int) -> str:
+    return f"{number} hop{'s' * (number != 1)}"
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The parts of a question that may be names, the longest first: between words, and between blanks for names such as Mother!"""
+    words = words_of(text)
+    ends = {word.end: WORD_END.match(text, word.end).end() for word in words}  # type: ignore[union-attr]
+    spans = [(first, last) for length in range(WORDS, 0, -1) for first in range(len(words)) if (last := first + length) <= len(words)]
+    for first, last in spans[-SPANS:]:
+        start, end = words[first].start, words[last - 1].end
+        yield from dict.fromkeys((text[start : ends[end]], text[start : ends[end]].rstrip("?.,;:"), text[start:end]))
+
+
+def _spellings(part: str) -> tuple[str, ...]:
+    """A part of a question as it is, and with capitals where names have them."""
+    return part, part[:1].upper() + part[1:], " ".join(word[:1].upper() + word[1:] for word in part.split(" "))

@@ -1,0 +1,165 @@
+"""Things of a SPARQL endpoint by their labels, and the statements about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.databases.neighbourhood import START, Edge, Reach
+from core.databases.sparql import DEFAULT, NAMED, Copied, Endpoint
+from core.errors import BadInput, shorten
+from core.graph.readers.rdf import LABELS, LEAVE_OUT, NO_LABELS
+from core.graph.readers.triple_file import TripleFile
+
+NAMED_ROWS = 10_000  # things of the names of one request
+BATCH = 16  # things whose statements one request asks for
+LOOKED_UP = 400  # literals of one request
+ALIKE = 50  # things whose names differ in case only
+TAGS = ("", "en", "mul")  # of the languages in which a name is looked up, beside the wanted one; Wikidata has mul
+SAID_BEHIND = re.compile(r".{1,500} \((https?://[^\s()]{1,2000}|urn:[^\s()]{1,2000})\)")
+END = -1  # the number of the last row of a reply
+
+
+class SparqlReach(Reach):
+    """A SPARQL endpoint. Ids are terms of pyoxigraph; `language` and `literals` are as for a copy."""
+
+    def __init__(self, endpoint: Endpoint, language: str = "", literals: str = "triples"):
+        self.endpoint, self.limits, self.language, self.literals = endpoint, endpoint.limits, language, literals
+        first = next(iter(endpoint.rows(f"SELECT ?s ?p ?o WHERE {{ {DEFAULT} }} LIMIT 1", ("s", "p", "o"))), None)
+        self._wrap = NAMED if first is None else DEFAULT
+        rules = [] if language == NO_LABELS else [f"?p NOT IN ({', '.join(f'<{one}>' for one in LABELS)})"]
+        rules += ["!isLiteral(?o)"] if literals == LEAVE_OUT else []
+        self._select = "SELECT DISTINCT" if first is None else "SELECT"  # a statement may be in several graphs
+        self._filter = f" FILTER({' && '.join(rules)})" if rules else ""
+        self.batch = BATCH
+
+    def named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
+        """Things of these very labels; an IRI is the name of itself."""
+        from pyoxigraph import Literal, NamedNode
+
+        found: dict[str, dict[Any, None]] = {name: {NamedNode(_iri(name)): None} for name in names if _iri(name)}
+        if self.language == NO_LABELS:
+            return found
+        tags = dict.fromkeys((*TAGS, *([self.language.lower()] if self.language else [])))
+        labels = [str(Literal(name, language=tag) if tag else Literal(name)) for name in names if name not in found for tag in tags]
+        for at in range(0, len(labels), LOOKED_UP):
+            some = " ".join(labels[at : at + LOOKED_UP])
+            self._named_into(found, f"VALUES ?o {{ {some} }} {_labels()} {self._at('?s ?p ?o')}", lambda label: label.value)
+        return found
+
+    def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
+        """Things whose labels differ in case only; where there are none, things without a label whose IRIs end so."""
+        from pyoxigraph import Literal, NamedNode
+
+        found: dict[str, dict[Any, None]] = {}
+        wanted = ", ".join(str(Literal(name.lower())) for name in names)
+        if self.language != NO_LABELS:
+            pattern = f"{_labels()} {self._at('?s ?p ?o')} FILTER(LCASE(STR(?o)) IN ({wanted}))"
+            self._named_into(found, pattern, lambda label: label.value)
+        if not found:
+            ends = f'FILTER(isIRI(?s) && LCASE(REPLACE(STR(?s), "^.*[/#]", "")) IN ({wanted}))'
+            query = f"SELECT DISTINCT ?s WHERE {{ {{ {self._at('?s ?p ?o')} }} UNION {{ {self._at('?x ?p ?s')} }} {ends} }} LIMIT {ALIKE}"
+            for (thing,) in self.endpoint.rows(query, ("s",)):
+                if isinstance(thing, NamedNode):
+                    found.setdefault(thing.value.rstrip("/#").replace("#", "/").rpartition("/")[2], {})[thing] = None
+        return found
+
+    def _named_into(self, found: dict[str, dict[Any, None]], pattern: str, name_of: Callable[[Any], str]) -> None:
+        from pyoxigraph import Literal, NamedNode
+
+        query = f"SELECT DISTINCT ?s ?o WHERE {{ {pattern} }} LIMIT {NAMED_ROWS}"
+        for thing, label in self.endpoint.rows(query, ("s", "o")):
+            if isinstance(thing, NamedNode) and isinstance(label, Literal):
+                found.setdefault(name_of(label), {})[thing] = None
+
+    def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
+        """How many statements are about things."""
+        some = " ".join(map(str, things))
+        query = f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ VALUES ?s {{ {some} }} {self._at('?s ?p ?o')} }} GROUP BY ?s"
+        return {thing: int(number.value) for thing, number in self.endpoint.rows(query, ("s", "n"))}
+
+    def leads_on(self, thing: Any) -> bool:
+        """Whether a thing has the same name in every request, which a blank node has not."""
+        from pyoxigraph import BlankNode, Literal
+
+        return not isinstance(thing, BlankNode) and (self.literals == "triples" or not isinstance(thing, Literal))
+
+    def edges(self, things: Sequence[Any], each: int) -> tuple[list[Edge], set[Any]]:
+        """Statements with things as subjects, then as objects. A reply that was cut is asked for again in halves."""
+        rows = list(self._rows(things, each))
+        if END not in [number for number, _ in rows]:
+            if len(things) > 1:
+                return self._halves(things, each)
+            full = {things[0]}  # it gives fewer rows than were asked for
+        else:
+            full = set()
+        edges, counts = [], dict.fromkeys(range(2 * len(things)), 0)
+        for number, triple in rows:
+            if number == END:
+                continue
+            counts[number] += 1
+            if counts[number] > each:
+                full.add(things[number // 2])
+            else:
+                edges.append(Edge(triple, triple[0], triple[2], triple))
+        return edges, full
+
+    def _halves(self, things: Sequence[Any], each: int) -> tuple[list[Edge], set[Any]]:
+        middle = len(things) // 2
+        (some, full), (others, more) = self.edges(things[:middle], each), self.edges(things[middle:], each)
+        return some + others, full | more
+
+    def _rows(self, things: Sequence[Any], each: int) -> Iterator[tuple[int, tuple[Any, Any, Any]]]:
+        """The statements with the number of what they were asked for; behind them one of the number `END`."""
+        from pyoxigraph import BlankNode, Literal, NamedNode
+
+        parts = []
+        for place, thing in enumerate(things):
+            for way, end in enumerate("so"):
+                if end == "s" and isinstance(thing, Literal):
+                    continue
+                given = f"VALUES (?n ?{end}) {{ ({2 * place + way} {thing}) }}"
+                parts.append(f"{{ {self._select} ?n ?s ?p ?o WHERE {{ {given} {self._at('?s ?p ?o')}{self._filter} }} LIMIT {each + 1} }}")
+        query = f"SELECT ?n ?s ?p ?o WHERE {{ {' UNION '.join(parts)} UNION {{ VALUES ?n {{ {END} }} }} }}"
+        for number, subject, predicate, object in self.endpoint.rows(query, ("n", "s", "p", "o")):
+            one = self._number(number)
+            triple = subject, predicate, object
+            ends = isinstance(subject, NamedNode | BlankNode) and isinstance(object, NamedNode | BlankNode | Literal)
+            if one == END or (ends and isinstance(predicate, NamedNode)):
+                yield one, triple
+
+    def _number(self, term: Any) -> int:
+        try:
+            return int(term.value)
+        except (AttributeError, ValueError):
+            raise BadInput(f"{self.endpoint.address.title} answers with what was not asked for: {shorten(str(term))}.") from None
+
+    def _at(self, pattern: str) -> str:
+        """A pattern in the default graph, or in any named graph where that is empty."""
+        return self._wrap.replace("?s ?p ?o", pattern)
+
+    def write(self, folder: Path, edges: Iterable[Edge], starts: Sequence[Any]) -> TripleFile:
+        """The statements and the labels of what they name as N-Triples."""
+        file = TripleFile(folder / "near.nt", "ntriples", keep=False, language=self.language, literals=self.literals)
+        copied = Copied(self.endpoint, file.path)
+        with file.path.open("wb") as out:
+            copied.take(out, (edge.row for edge in edges))
+            if self.language != NO_LABELS:
+                copied.labels(out, self.language, file.tally.notes, any_language=True)
+            for start in starts:
+                out.write(f"{start} <urn:x:{START}> {start} .\n".encode())
+        return file
+
+
+def _labels() -> str:
+    return f"VALUES ?p {{ {' '.join(f'<{one}>' for one in LABELS)} }}"
+
+
+def _iri(name: str) -> str:
+    """The IRI that a name is, with or without its brackets, or that is behind it, as in `Paris (http://x/Paris)`; else empty."""
+    behind = SAID_BEHIND.fullmatch(name)
+    bare = behind[1] if behind else name[1:-1] if name.startswith("<") and name.endswith(">") else name
+    whole = bare.startswith(("http://", "https://", "urn:")) and not any(sign in bare for sign in ' <>"{}|\\^`') and bare.isprintable()
+    return bare if whole else ""

@@ -1,0 +1,40 @@
+"""A database that is asked live on the Graphs screen: one entity is named, and what lies around it is fetched and shown as a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.types import Question
+from pages.parts.shared.live import near
+from pages.parts.shared.session import said
+from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.text import plain
+
+
+def around_one(graph: Any) -> Any | None:
+    """The neighbourhood of the entity that a person names, fetched of a graph that is asked live; None as long as there is none. Another
+    graph as it is."""
+    if graph.live is None:
+        return graph
+    st.caption(f":material/database: {plain(graph.live.words)}")
+    if not session.around:
+        session.around = st.query_params.get("entity", "")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input(
+            "Show what is around an entity",
+            key=Session.around.name,
+            persist_state="session",
+            placeholder="A name as the database has it, or an IRI",
+            max_chars=500,
+            width=420,
+        )
+        st.button("Fetch anew", icon=":material/refresh:", on_click=graph.live.forget, help="Forget what was fetched of it before.")
+    if not name.strip():
+        st.info("Nothing of it is here. Name an entity to see its neighbourhood, or ask a question on Compare.", icon=":material/database:")
+        return None
+    found = said(lambda: near(graph, Question(name, entities=(name,))))
+    if found is not None:
+        st.caption(plain(found.fetched.text))
+    return found

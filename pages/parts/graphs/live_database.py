@@ -1,0 +1,80 @@
+"""Adding a database that is asked live: its address, how it is asked, and a first answer of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.databases.address import EXAMPLES, SPARQL, address_of
+from core.databases.live import HIGHEST, Settings
+from core.datasets.own import clean_name
+from core.datasets.own_graphs import add_live, free_name
+from core.errors import HopscopeError
+from core.runtime.jobs import Job
+from core.sharing import shared
+from pages.parts.graphs.adding import LITERAL_WORDS, WAYS, begin_with
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import plain
+
+USUAL = Settings("http://localhost")
+
+
+def live_database() -> None:
+    """Draw the form; sent, the database is asked whether it answers, as a job, and added where it does."""
+    st.caption("Nothing is copied: of each question the neighbourhood of its entities is fetched when it is asked, within these bounds.")
+    with st.form("live", border=False):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            address = st.text_input("Address", key="live_address", placeholder=EXAMPLES, max_chars=500, width=390)
+            name = st.text_input("Name", key="live_name", placeholder="as the address", max_chars=80, width=185)
+            variable = st.text_input(
+                "Variable with name and password",
+                key="live_variable",
+                placeholder="HOPSCOPE_KEY_… or none",
+                max_chars=100,
+                width=240,
+                disabled=shared(),
+                help="An environment variable that holds the address, a space, and name:password or a token. Its name alone is saved.",
+            )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            hops = st.number_input("Hops", 1, int(HIGHEST["hops"]), USUAL.hops, key="live_hops", width=120)
+            each = st.number_input("Triples of an entity, each way", 1, int(HIGHEST["each"]), USUAL.each, 100, key="live_each", width=220)
+            edges = st.number_input("Triples in all", 1, int(HIGHEST["edges"]), USUAL.edges, 1_000, key="live_edges", width=150)
+            seconds = st.number_input("Seconds", 1, int(HIGHEST["seconds"]), int(USUAL.seconds), 10, key="live_seconds", width=130)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            language = st.text_input(
+                "Language of labels",
+                key="live_language",
+                placeholder="en",
+                max_chars=20,
+                width=160,
+                help="Of SPARQL: a tag such as de or pt-BR; none: things are called by their identifiers.",
+            )
+            literals = st.selectbox(
+                "Literals of SPARQL that are no labels",
+                list(LITERAL_WORDS),
+                format_func=LITERAL_WORDS.__getitem__,
+                key="live_literals",
+                width=260,
+                help="Dates, numbers and texts. As entities they can be answers and ends of paths.",
+            )
+            way = st.selectbox("Searches run", list(WAYS), format_func=WAYS.__getitem__, key="live_way", width=200)
+        pressed = st.form_submit_button("Add it", type="primary", icon=":material/bolt:")
+    if not pressed:
+        return
+    try:
+        found = address_of(address)
+        scheme = "sparql+" if found.kind == SPARQL and not address.strip().startswith("sparql+") else ""
+        bounds = {"hops": int(hops), "each": int(each), "edges": int(edges), "seconds": float(seconds)}
+        key = "" if shared() else variable.strip()
+        settings = Settings(scheme + address.strip(), way, key, language.strip(), literals, **bounds)
+        cleaned = free_name(name.strip() or clean_name(found.database or found.title.partition(":")[0]))
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return
+
+    def work(job: Job) -> tuple[str, list[str]]:
+        job.tell(f"Asking {found.title}")
+        graph = add_live(settings, cleaned, job.check)
+        engine().forget(cleaned)
+        return cleaned, [graph.live.words]
+
+    begin_with(cleaned, work)

@@ -1,0 +1,63 @@
+"""A graph in a database that is asked live: what a question needs of it, fetched while the page shows how far it is."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import streamlit as st
+
+from core.databases.live import ASKED_LIVE
+from core.engine import Comparison
+from core.errors import HopscopeError
+from core.runtime.jobs import CANCELLED, Job
+from core.types import Question
+from pages.parts.shared.session import engine, follow
+from pages.parts.shared.session_state import session
+
+
+class _Failed(HopscopeError):
+    """What stood in the way of a fetch, as its job said it."""
+
+
+def near(graph: Any, question: Question) -> Any:
+    """The neighbourhood of a question's entities, or of those that it names, in the database of a live graph; another graph as it is.
+
+    Raises HopscopeError where the database or the question does not allow it. Ends the screen where a person cancels.
+    """
+    if graph.live is None:
+        return graph
+    asked = hashlib.sha256(repr((graph.digest, question.entities or question.text)).encode()).hexdigest()[:16]
+    key = f"live-{asked}"
+
+    def fetch(job: Job) -> Any:
+        try:
+            return graph.live.around(question.text, question.entities, job.check, job.advance)
+        except HopscopeError as error:
+            job.check()
+            return error
+
+    job = engine().jobs.start(key, lambda: Job(key, fetch), again=True)
+    if not job.wait(0.2):
+        follow(job, f"Asking {graph.live.address.title}", on_cancel=_stop)
+    if job.status == CANCELLED:
+        st.stop()
+    if isinstance(job.result, HopscopeError):
+        raise job.result
+    if job.error:
+        raise _Failed(job.error)
+    return job.result
+
+
+def fetched_text(comparison: Comparison) -> str:
+    """What was fetched of a database for a comparison and what was left out, of a saved one too; empty for another graph."""
+    if comparison.graph.fetched is not None:
+        return comparison.graph.fetched.text
+    first = (note for lane in comparison.lanes for step in lane.state.trace[:1] for note in step.notes)
+    return next((note for note in first if note.startswith(ASKED_LIVE)), "")
+
+
+def _stop(job: Job) -> None:
+    """Cancel, and ask nothing in the run that begins with it."""
+    job.cancel()
+    session.stopped = True

@@ -1,0 +1,80 @@
+"""A database that is asked live over Bolt: ArcadeDB, as in tests/peers/test_bolt.py; the last test ends it."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.databases import bolt
+from core.databases.copying import copied
+from core.databases.limits import Limits
+from core.databases.live import Live, Settings
+from core.errors import BadInput, UnknownEntity
+from core.graph.building.build import in_memory
+from tests.peers.test_bolt import KEY, server
+
+__all__ = ["server"]
+
+
+@pytest.fixture
+def settings(server, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_KEY_FILMS", f"{server[0].url} {KEY}")
+    return {"address": f"{server[0].url}/films", "key": "HOPSCOPE_KEY_FILMS"}
+
+
+def around(settings, name, **bounds):
+    return Live("films", Settings(**settings, **bounds)).around(*([name] if "?" in name else ["", [name]]))
+
+
+@pytest.mark.parametrize(
+    "asked, called",
+    [
+        ("Big", "Big"),
+        ("bIG", "Big"),
+        ("fox", "fox"),
+        ("who acted in Big?", "Big"),
+        ("what is made by FOX?", "fox"),
+    ],
+)
+def test_a_node_is_found_by_its_name_or_the_property_that_calls_it(settings, asked, called):
+    assert around(settings, asked).fetched.starts == (called,)
+
+
+def test_hops_of_relationships_both_ways(settings):
+    assert around(settings, "Tom <b>Hanks</b>", hops=1).triple_texts([0]) == ["Tom <b>Hanks</b> -> ACTED_IN -> Big"]
+    near = around(settings, "fox", hops=1)
+    assert near.n_edges == 2 and near.fetched.sentences[0].startswith("Asked live: 2 triples within 1 hop of fox")
+
+
+def test_wide_enough_it_is_the_copy(server, settings, tmp_path):
+    file = copied(server[0], tmp_path, Limits(), KEY)
+    triples = list(file.read())
+    copy, near = in_memory(triples, "films", "both", file.attributes), around(settings, "Big", hops=6)
+    assert near.digest == copy.digest and near.columns.digest == copy.columns.digest
+
+
+def test_a_node_of_many_relationships_is_cut_and_it_is_said(settings):
+    near = around(settings, "Big", hops=2, edges=1)
+    assert near.n_edges == 1 and "1 edges are the most that are fetched" in near.fetched.text
+
+
+def test_older_servers_give_ids_by_another_function(settings, monkeypatch):
+    monkeypatch.setattr(bolt, "ID", "idOfTheFuture")
+    assert around(settings, "Big", hops=6).n_edges == 3
+
+
+@pytest.mark.parametrize("name", ["Nobody", "x' OR 1=1 //", "\\"])
+def test_who_is_not_there_is_a_sentence(settings, name):
+    with pytest.raises(UnknownEntity, match="was not found by its name"):
+        Live("films", Settings(**settings)).around("", [name])
+
+
+def test_a_wrong_key_and_a_database_that_died_are_sentences(server, settings, monkeypatch):
+    asked = Live("films", Settings(**settings))
+    monkeypatch.setenv("HOPSCOPE_KEY_FILMS", f"{server[0].url} root:wrong-word")
+    with pytest.raises(BadInput, match="wants a name and password") as refused:
+        asked.around("", ["Big"])
+    assert "wrong-word" not in str(refused.value)
+    server[1].kill()
+    server[1].wait()
+    with pytest.raises(BadInput, match="cannot be reached, or broke off"):
+        asked.around("", ["Big"])
