@@ -6,12 +6,12 @@
 
 import { agreement } from "./agree.js";
 import { changed, el, reconcile, setAttribute, setHidden } from "./dom.js";
+import { Edits } from "./edits.js";
 import { Lane } from "./lane.js";
 import { addLane } from "./lanetools.js";
 import { loadCytoscape } from "./load.js";
 import { Panel } from "./panel.js";
 import { Pointing } from "./pointing.js";
-import { Presses } from "./presses.js";
 import { PromptDialog } from "./promptdiff.js";
 import { Band } from "./said.js";
 import { Tabs } from "./tabs.js";
@@ -35,10 +35,10 @@ export function renderBoard(root, payload, options = {}) {
 
 export default function streamlitBoard(component) {
   const { data, parentElement, setTriggerValue } = component;
-  const { received, ...payload } = data ?? {};
-  const presses = (parentElement.hopscopePresses ??= new Presses());
-  presses.update((told) => setTriggerValue("pressed", told), received);
-  const press = (kind) => (value) => presses.press(kind, value);
+  const { who, done, ...payload } = data ?? {};
+  const presses = (parentElement.hopscopePresses ??= new Edits());
+  presses.update((told) => setTriggerValue("pressed", told), who, done);
+  const press = (kind) => (value) => presses.add({ kind, value });
   const options = {
     cytoscape: globalThis.cytoscape,
     onGo: press("go"),

@@ -9,10 +9,10 @@
 //   form: {key, title, sentence, fields: [field], arms: [name] | null, advice}
 //   start: what to do where the line is empty; compact: only the line, what fits and the form, as within a dialog
 //   change: see change.js; running: whether the line is at work; held: whether the line before stays; complete: whether the line can be run
-// Says: {who, edits: [{n, do, ...}]}. An edit is sent again, with the next one or after a while, until `done` has come up to its number, so
-// that none is lost where several come while the page is busy. What fits where is in the data; nothing here decides it.
+// Says: {who, edits: [{n, do, ...}]}. What fits where is in the data; nothing here decides it.
 
 import { button, changed, el, setHidden, setText } from "../board/dom.js";
+import { Edits } from "../board/edits.js";
 import { Theme } from "../board/theme.js";
 import { Change } from "./change.js";
 import { Drag } from "./drag.js";
@@ -21,7 +21,6 @@ import { Palette } from "./palette.js";
 import { rowOf } from "./row.js";
 
 const LEAST_PANELS = 250; // pixels of height
-const AGAIN = 4000; // milliseconds after which an edit that was not heard is said again, then twice as many
 const benches = new WeakMap();
 
 export default function bricks({ data, parentElement, setTriggerValue }) {
@@ -30,7 +29,7 @@ export default function bricks({ data, parentElement, setTriggerValue }) {
     bench = new BenchView(parentElement);
     benches.set(parentElement, bench);
   }
-  bench.say = (said) => setTriggerValue("said", said);
+  bench.edits.update((said) => setTriggerValue("said", said), data?.who, data?.done);
   bench.update(data ?? {});
   return () => {
     bench.destroy();
@@ -41,9 +40,7 @@ export default function bricks({ data, parentElement, setTriggerValue }) {
 class BenchView {
   constructor(root) {
     this.root = root.getRootNode();
-    this.who = Math.random().toString(36).slice(2);
-    this.edits = [];
-    this.count = 0;
+    this.edits = new Edits();
     this.memo = {};
     this.data = {};
     this.undoButton = button("tool", "Undo", "", () => this.edit({ do: "undo" }));
@@ -86,8 +83,7 @@ class BenchView {
 
   update(data) {
     this.data = data;
-    if (data.who === this.who) this.edits = this.edits.filter((edit) => edit.n > data.done);
-    this.element.setAttribute("aria-busy", String(this.edits.length > 0));
+    this.element.setAttribute("aria-busy", String(this.edits.waiting.length > 0));
     this.element.classList.toggle("compact", Boolean(data.compact));
     this.theme.read();
     this.undoButton.disabled = !data.undo;
@@ -102,11 +98,11 @@ class BenchView {
     setText(this.trouble, data.trouble);
     setHidden(this.trouble, !data.trouble);
     writeAddress(data.text);
-    if (this.follow && !this.edits.length) {
+    if (this.follow && !this.edits.waiting.length) {
       this.follow = false;
       this.focusChosen();
     }
-    if (this.intoForm && data.form && !this.edits.length) {
+    if (this.intoForm && data.form && !this.edits.waiting.length) {
       this.intoForm = false;
       this.form.element.querySelector("input, select, button")?.focus({ preventScroll: true });
     }
@@ -156,18 +152,9 @@ class BenchView {
   }
 
   edit(edit, follow = false) {
-    this.edits.push({ n: (this.count += 1), ...edit });
     this.follow ||= follow;
     this.element.setAttribute("aria-busy", "true");
-    this.sayAgain(AGAIN);
-  }
-
-  // What is said while the page draws anew may be lost; done twice it is not, as each edit has its number.
-  sayAgain(after) {
-    clearTimeout(this.again);
-    if (!this.edits.length) return;
-    this.say({ who: this.who, edits: this.edits });
-    this.again = setTimeout(() => this.sayAgain(2 * after), after);
+    this.edits.add(edit);
   }
 
   choose(place, into) {
@@ -249,7 +236,7 @@ class BenchView {
   }
 
   destroy() {
-    clearTimeout(this.again);
+    this.edits.destroy();
     globalThis.removeEventListener("resize", this.fit);
     this.watch.disconnect();
     this.theme.destroy();

@@ -25,7 +25,7 @@ export class Palette {
   update(data, chosen) {
     this.chosen = chosen;
     if (changed(this.memo, "data", [data, chosen])) this.drawn(data, chosen);
-    if (this.waiting && !this.bench.edits.length) {
+    if (this.waiting && !this.bench.edits.waiting.length) {
       this.waiting = false;
       this.takeFirst();
     }
@@ -58,7 +58,7 @@ export class Palette {
 
   // The first step that is found, once those of the place that was chosen last are here.
   takeFirst() {
-    if (this.bench.edits.length) this.waiting = true;
+    if (this.bench.edits.waiting.length) this.waiting = true;
     else if (this.entries().length) this.take(this.entries()[0].given);
   }
 
@@ -90,7 +90,7 @@ export class Palette {
   }
 
   take(entry) {
-    if (this.bench.drag.ended || this.bench.edits.length) return; // what is drawn is of another place
+    if (this.bench.drag.ended || this.bench.edits.waiting.length) return; // what is drawn is of another place
     const { key, slot } = this.chosen;
     if (key === undefined) this.bench.edit({ do: "insert", slot, name: entry.name }, true);
     else if (!entry.current) this.bench.edit({ do: "replace", key, name: entry.name }, true);

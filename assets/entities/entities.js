@@ -2,10 +2,11 @@
 //
 // Data: {entities: [{name, note}], answers: [{name, note}], hops, meant: [{name, note, text, others: [{name, note}]}],
 //        asked: {list, text, options: [{name, note}]} | null, done}
-// Says: {who, edits: [{n, list, op, name, instead}], query: {list, text} | null}. An edit is sent again until `done` has
-// come up to its number, so that none is lost where several come while the page is busy; what is shown is ahead of Python.
+// Says: {who, edits: [{n, list, op, name, instead}], query: {list, text} | null}. What is shown is
+// ahead of Python.
 
 import { button, el } from "../board/dom.js";
+import { Edits } from "../board/edits.js";
 import { chip, Field } from "./field.js";
 
 const SHOWN = 8; // right answers before the rest is folded away
@@ -22,9 +23,10 @@ export default function entities(component) {
     line = new Line(parentElement);
     shown.set(parentElement, line);
   }
-  line.say = (told) => setTriggerValue("said", told);
+  line.edits.update((told) => setTriggerValue("said", { ...told, query: line.query }), data?.who, data?.done);
   line.update(data ?? {});
   return () => {
+    line.edits.destroy();
     line.element.remove();
     shown.delete(parentElement);
   };
@@ -32,9 +34,8 @@ export default function entities(component) {
 
 class Line {
   constructor(root) {
-    this.who = Math.random().toString(36).slice(2);
-    this.edits = [];
-    this.count = 0;
+    this.edits = new Edits();
+    this.query = null; // what is typed, and into which list
     this.open = false;
     this.data = {};
     this.groups = Object.fromEntries(Object.keys(LISTS).map((list) => [list, this.group(list)]));
@@ -50,7 +51,7 @@ class Line {
     const field = new Field({
       label: words.entry,
       eager: list === "entities",
-      onQuery: (text) => this.tell({ list, text }),
+      onQuery: (text) => this.ask({ list, text }),
       onTake: (name) => this.edit({ list, op: "add", name }),
       onBack: () => {
         const last = this.names(list).at(-1);
@@ -62,7 +63,6 @@ class Line {
 
   update(data) {
     this.data = data;
-    if (data.who === this.who) this.edits = this.edits.filter((edit) => edit.n > data.done);
     this.draw();
     const asked = data.asked;
     if (asked && this.groups[asked.list]) this.groups[asked.list].field.show(asked.text, asked.options);
@@ -71,7 +71,7 @@ class Line {
   // The names of a list with the edits that Python has not seen yet.
   names(list) {
     let names = this.data[list] ?? [];
-    for (const edit of this.edits.filter((one) => one.list === list)) {
+    for (const edit of this.edits.waiting.filter((one) => one.list === list)) {
       const without = names.filter((one) => one.name !== edit.name);
       if (edit.op === "remove") names = without;
       else if (edit.op === "add") names = without.length < names.length ? names : [...names, { name: edit.name, note: "" }];
@@ -81,18 +81,20 @@ class Line {
   }
 
   edit(edit) {
-    this.edits.push({ n: (this.count += 1), instead: "", ...edit });
+    this.query = null;
+    this.edits.add({ instead: "", ...edit });
     this.draw();
-    this.tell(null);
   }
 
-  tell(query) {
-    this.say({ who: this.who, edits: this.edits, query });
+  // Asks for suggestions.
+  ask(query) {
+    this.query = query;
+    this.edits.say({ who: this.edits.who, edits: this.edits.waiting });
   }
 
   draw() {
     for (const list of Object.keys(LISTS)) this.drawList(list, this.names(list));
-    this.meant.replaceChildren(...(this.edits.length ? [] : (this.data.meant ?? []).map((one) => this.meantLine(one))));
+    this.meant.replaceChildren(...(this.edits.waiting.length ? [] : (this.data.meant ?? []).map((one) => this.meantLine(one))));
   }
 
   drawList(list, names) {

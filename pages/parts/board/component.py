@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.parts.shared.edits import new_edits
 from pages.parts.shared.scripts import ASSETS, joined
 from pages.parts.shared.session_state import Session
 
@@ -59,11 +60,6 @@ def board(payload: dict[str, Any], key: str) -> Pressed:
     Cytoscape comes from ``static/`` and is fetched once by the browser, so a re-run sends the payload and two short sources.
     """
     received = Session.board_received[key]
-    who, number = received.value
-    result = _component()(key=key, data={**payload, "received": {"who": who, "n": number}}, on_pressed_change=lambda: None)
-    message = getattr(result, "pressed", None) or {"who": who, "presses": ()}
-    done = number if message["who"] == who else 0
-    new = sorted((press for press in message["presses"] if press["n"] > done), key=lambda press: press["n"])
-    if new:
-        received.value = (str(message["who"]), new[-1]["n"])
+    result = _component()(key=key, data={**payload, **received.value._asdict()}, on_pressed_change=lambda: None)
+    new, received.value = new_edits(getattr(result, "pressed", None), received.value)
     return Pressed(**{press["kind"]: press["value"] for press in new})

@@ -14,6 +14,7 @@ from core.drafts.text import parse_draft
 from core.errors import BadParameter
 from core.lines import OperatorLine
 from core.parameters import Parameter, parameters
+from pages.parts.shared.edits import Received, new_edits
 
 LONGEST = 20_000  # letters of a text that is read as a line
 Check = Callable[[str, Parameter], None]
@@ -40,7 +41,7 @@ class Bench:
     held: bool = False  # whether changes are compared with one and the same line before
     wanted: str = ""  # the line of the address that was taken over last
     over: str = ""  # what was asked of the run over more questions: that it begins, or ends
-    done: tuple[str, int] = ("", 0)  # the drawn component and the last of its messages that was done
+    done: Received = Received()
     palette: tuple[Draft, tuple[int | Slot, bool], dict[str, Any]] | None = None  # what was drawn last, for which draft, place and source
 
     @classmethod
@@ -78,15 +79,10 @@ class Bench:
 
     def hear(self, message: Mapping[str, Any], check: Check) -> bool:
         """Do the edits of a message that were not done yet; whether there was one. `check` raises for a model that is not known."""
-        who, edits = str(message.get("who", ""))[:40], message.get("edits") or ()
-        before, last = self.done
-        last, did = (last if before == who else 0), False
-        for one in sorted((one for one in edits if isinstance(one, Mapping) and type(one.get("n")) is int), key=lambda one: one["n"]):
-            if one["n"] > last:
-                self._do(one, check)
-                last, did = one["n"], True
-        self.done = (who, last)
-        return did
+        edits, self.done = new_edits(message, self.done)
+        for one in edits:
+            self._do(one, check)
+        return bool(edits)
 
     def _do(self, message: Mapping[str, Any], check: Check) -> None:
         """One edit; what stands in its way is `trouble`."""

@@ -106,8 +106,7 @@ def drawn(
         "complete": bench.line is not None,
         "undo": bool(bench.history.before),
         "redo": bool(bench.history.after),
-        "who": bench.done[0],
-        "done": bench.done[1],
+        **bench.done._asdict(),
     }
 
 

@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.graph.names.lookup import names
 from core.graph.names.roles import described
+from pages.parts.shared.edits import new_edits
 from pages.parts.shared.scripts import ASSETS, joined
 from pages.parts.shared.session import graph as whole_graph
 from pages.parts.shared.session import opened_graph
@@ -107,14 +108,12 @@ def _note(graph: Any, name: str) -> str:
 def _changed(graph: Any) -> None:
     """Do what the browser asks: edits that were not done yet, and what suggestions are wanted for."""
     message = session.entitychips.get("said") or {}
-    who, edits, query = str(message.get("who", "")), message.get("edits") or (), message.get("query")
-    before, done = session.chips_done
-    done = done if before == who else 0
-    for edit in sorted(edits, key=lambda one: one["n"]):
-        if edit["n"] > done and edit["list"] in LISTS:
+    query = message.get("query")
+    edits, session.chips_done = new_edits(message, session.chips_done)
+    for edit in edits:
+        if edit["list"] in LISTS:
             _edit(graph, edit["list"], edit["op"], str(edit["name"])[:LONGEST], str(edit.get("instead", "")))
-            done, session.chips_changed = edit["n"], True
-    session.chips_done = (who, done)
+            session.chips_changed = True
     session.chips_query = (query["list"], str(query["text"])[:TYPED]) if query and query["list"] in LISTS else None
 
 

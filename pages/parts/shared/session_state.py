@@ -20,6 +20,7 @@ import streamlit as st
 
 from core.graph.edits import Edit
 from core.sources import GraphSource, Source
+from pages.parts.shared.edits import Received
 
 if TYPE_CHECKING:
     from core.cases import Case
@@ -166,7 +167,7 @@ class Session:
     draws: Key[int] = Key(0, "How many questions were drawn from sets: each draw gives another.")
     known_answers: Keys[str] = Keys("", "The box of known answers, by question; its lines become `answers`.")
     entitychips: Widget[Any] = Widget(None, "What the browser says of entities and answers: edits, and what is typed.")
-    chips_done: Key[tuple[str, int]] = Key(("", 0), "The browser's page and the number of its last edit that was done.")
+    chips_done: Key[Received] = Key(Received(), "The browser's page and the number of its last edit that was done.")
     chips_changed: Key[bool] = Key(False, "Whether an edit was done, so that the page is drawn anew.")
     chips_query: Key[tuple[str, str] | None] = Key(None, "The list that is typed into, and what was typed.")
     chips_links: Made[list[Any]] = Made("The entities that the question may name, by graph and question.")
@@ -181,9 +182,7 @@ class Session:
     advice: Key[dict[Any, Advice]] = Key(dict, "The size that was suggested for the question, as long as question and feedback stay.")
 
     # The board, wherever it is drawn
-    board_received: Keys[tuple[str, int]] = Keys(
-        ("", 0), "By board the browser's part that said something, and the number of its last press done."
-    )
+    board_received: Keys[Received] = Keys(Received(), "What each board has sent, by its key.")
 
     # Compare: what is on the screen
     job: Key[str] = Key("", "The job of the comparison on the screen; set when a question is asked.")

@@ -328,7 +328,7 @@ def test_streamlit_keeps_the_board_while_it_streams_and_hears_what_is_pressed(br
     lost = """button => {
         let part = button;
         while (!part.hopscopePresses) part = part.parentNode ?? part.host;
-        part.hopscopePresses.send = () => (window.lost = true);
+        part.hopscopePresses.say = () => (window.lost = true);
         button.click();
     }"""
     page.get_by_role("button", name="Keep 75 paths").evaluate(lost)

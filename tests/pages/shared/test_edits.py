@@ -36,32 +36,31 @@ def press(n, kind, value):
 
 def test_a_press_that_is_sent_twice_is_done_once(says):
     assert says(None) == Pressed()
-    assert says({"who": "a", "presses": [press(1, "repair", 0)]}) == Pressed(repair=0)
-    assert says({"who": "a", "presses": [press(1, "repair", 0)]}) == Pressed()
-    assert says.drawn["received"] == {"who": "a", "n": 1}
-    again = says({"who": "a", "presses": [press(1, "repair", 0), press(2, "thumb", {"lane": "lane-0", "verdict": "up"})]})
+    assert says({"who": "a", "edits": [press(1, "repair", 0)]}) == Pressed(repair=0)
+    assert says({"who": "a", "edits": [press(1, "repair", 0)]}) == Pressed()
+    assert says.drawn == {"who": "a", "done": 1}
+    again = says({"who": "a", "edits": [press(1, "repair", 0), press(2, "thumb", {"lane": "lane-0", "verdict": "up"})]})
     assert again == Pressed(thumb={"lane": "lane-0", "verdict": "up"})
 
 
 def test_a_page_that_is_loaded_again_counts_anew(says):
-    says({"who": "a", "presses": [press(7, "repair", 0)]})
-    assert says({"who": "b", "presses": [press(1, "repair", 1)]}) == Pressed(repair=1)
+    says({"who": "a", "edits": [press(7, "repair", 0)]})
+    assert says({"who": "b", "edits": [press(1, "repair", 1)]}) == Pressed(repair=1)
 
 
 def test_a_press_is_sent_again_until_it_is_heard(browser):
     page = browser.new_context().new_page()
     page.clock.install()
-    page.add_script_tag(content=re.sub(r"^export ", "", source("presses.js"), flags=re.MULTILINE) + "\nwindow.presses = new Presses();")
-    page.evaluate(
-        "window.sent = []; presses.update((told) => sent.push(told.presses.map((one) => one.value)), null); presses.press('go', 'a')"
-    )
-    page.clock.run_for(6_000)
+    page.add_script_tag(content=re.sub(r"^export ", "", source("edits.js"), flags=re.MULTILINE) + "\nwindow.edits = new Edits();")
+    page.evaluate("window.sent = []")
+    page.evaluate("edits.update((told) => sent.push(told.edits.map((one) => one.value)), '', 0); edits.add({value: 'a'})")
+    page.clock.run_for(8_000)  # after 2.5 and 7.5 seconds
     assert page.evaluate("sent") == [["a"]] * 3
-    page.evaluate("presses.press('go', 'b'); presses.update(presses.send, {who: presses.who, n: 1})")
+    page.evaluate("edits.add({value: 'b'}); edits.update(edits.say, edits.who, 1)")
     page.clock.run_for(2_600)
     assert page.evaluate("sent.slice(3)") == [["a", "b"], ["b"]]
-    page.evaluate("presses.update(presses.send, {who: 'another', n: 9})")  # of another board
-    page.clock.run_for(2_600)
-    page.evaluate("presses.update(presses.send, {who: presses.who, n: 2})")
+    page.evaluate("edits.update(edits.say, 'another', 9)")
+    page.clock.run_for(5_100)
+    page.evaluate("edits.update(edits.say, edits.who, 2)")
     page.clock.run_for(60_000)
     assert page.evaluate("sent.slice(5)") == [["b"]]
