@@ -25,15 +25,19 @@ def param(
     also: tuple[str, ...] = (),
     chat: bool = False,
     known: Callable[[], Iterable[str]] | None = None,
+    lines: bool = False,
 ) -> Any:
     """A dataclass field that is a parameter: with a label, a sentence of help, and its range or choices.
 
     `model` marks a text that names a model or a combination of models, `chat` the name or role of a language model; either
-    may be one of the words in `also` instead. `known` lists the texts to choose from as they are at the moment, for forms.
+    may be one of the words in `also` instead. `known` lists the texts to choose from as they are at the moment, for forms; `lines` marks
+    a text of several lines.
     """
     return field(
         default=default,
-        metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat, known=known),
+        metadata=dict(
+            label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat, known=known, lines=lines
+        ),
     )
 
 
@@ -53,6 +57,7 @@ class Parameter:
     also: tuple[str, ...]
     chat: bool
     known: Callable[[], Iterable[str]] | None = None
+    lines: bool = False
 
 
 class Declared:

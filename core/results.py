@@ -165,9 +165,10 @@ def excerpt_dict(graph, state: State) -> dict[str, Any] | None:
 
 
 def prompt_dict(state: State) -> dict[str, Any]:
-    """`prompt` as one text, `messages` as sent, `prompt_paths` shown, `prompt_tokens` (estimated where no model counted)."""
+    """`prompt` as one text, `messages` as sent, `prompt_paths` shown, `prompt_tokens` (estimated where no model counted), and
+    `prompt_source`, the paper whose prompt it follows, or that it is a person's own."""
     if state.prompt is None:
-        return {"prompt": None, "messages": None, "prompt_paths": None, "prompt_hits": None, "prompt_tokens": None}
+        return {"prompt": None, "messages": None, "prompt_paths": None, "prompt_hits": None, "prompt_tokens": None, "prompt_source": ""}
     messages = [dict(message) for message in state.prompt.messages]
     counted = state.prompt.tokens
     return {
@@ -176,6 +177,7 @@ def prompt_dict(state: State) -> dict[str, Any]:
         "prompt_paths": state.prompt.paths,
         "prompt_hits": {"relation" if kind == "triple" else kind: count for kind, count in state.prompt.hits.items()},
         "prompt_tokens": about_tokens(messages) if counted is None else counted,
+        "prompt_source": state.prompt.source,
     }
 
 

@@ -317,13 +317,15 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Prompt:
-    """What a language model is sent: the messages, and how many of the paths, reports and hits (by kind) found a place in them."""
+    """What a language model is sent: the messages, and how many of the paths, reports and hits (by kind) found a place in them. `source` is
+    the paper whose printed prompt it follows, or says that it is a person's own; empty for one of ours."""
 
     messages: tuple[Mapping[str, str], ...]
     paths: int
     tokens: int | None = None
     reports: int = 0
     hits: Mapping[str, int] = field(default_factory=dict)
+    source: str = ""
 
 
 @dataclass(frozen=True, eq=False)

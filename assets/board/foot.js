@@ -15,7 +15,7 @@ export class Foot {
     this.element = el("footer", "foot", this.cost, this.operators.element, this.prompt.element, this.thought.element);
   }
 
-  update({ id, cost, operators, prompt, prompt_tokens: tokens, thought }, others) {
+  update({ id, cost, operators, prompt, prompt_tokens: tokens, prompt_source: source, thought }, others) {
     setText(this.cost, cost);
     setHidden(this.cost, !cost);
     setHidden(this.element, !cost && !list(operators).length && !list(prompt).length);
@@ -23,8 +23,9 @@ export class Foot {
     setHidden(this.prompt.element, !list(prompt).length);
     setHidden(this.thought.element, !thought);
     if (changed(this.memo, "operators", operators)) this.operators.fill(plural(list(operators).length, "step"), () => operatorTable(list(operators)));
-    this.promptFact = tokens === null || tokens === undefined ? "" : plural(tokens, "token");
-    if (changed(this.memo, "prompt", [prompt, tokens, others])) this.prompt.fill(this.promptFact, () => promptView(list(prompt), others ? () => this.beside(id) : null));
+    const length = tokens === null || tokens === undefined ? "" : plural(tokens, "token");
+    this.promptFact = [length, source].filter(Boolean).join(", ");
+    if (changed(this.memo, "prompt", [prompt, tokens, source, others])) this.prompt.fill(this.promptFact, () => promptView(list(prompt), others ? () => this.beside(id) : null));
     if (changed(this.memo, "thought", thought)) this.thought.fill("no part of the answer", () => thoughtView(thought));
   }
 

@@ -125,6 +125,8 @@ function control_of(field, set, id) {
         more.focus();
       }
     });
+  } else if (field.kind === "lines") {
+    control = lines(shown, set);
   } else {
     control = input(id, shown, "", (text) => set(typed(field, text)));
     if (field.kind !== "text") Object.assign(control, { inputMode: field.kind === "whole" ? "numeric" : "decimal" });
@@ -161,6 +163,21 @@ function input(id, value, label, say) {
   };
   made.addEventListener("blur", leave);
   made.addEventListener("keydown", (event) => event.key === "Enter" && leave());
+  return made;
+}
+
+// A text of several lines, said once it is left; Enter is a line more.
+function lines(value, say) {
+  const made = el("textarea", "lines");
+  made.value = String(value);
+  made.rows = 6;
+  made.spellcheck = false;
+  let before = made.value;
+  made.addEventListener("blur", () => {
+    if (made.value === before) return;
+    before = made.value;
+    say(made.value);
+  });
   return made;
 }
 

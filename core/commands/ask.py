@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from itertools import zip_longest
 from typing import Any
 
-from core.commands.terminal import FAILED, OK, bar, watch
+from core.commands.terminal import FAILED, OK, bar, warn, watch
 from core.comparison.comparing import Comparison
 from core.comparison.timing import besides, cost
 from core.diagnosis.influence import influence, measurable, price, with_influence
@@ -18,6 +18,7 @@ from core.diagnosis.without import beside, together
 from core.errors import BadInput, shorten
 from core.graph.edits import Edit
 from core.instances.catalogue import catalogue, find, one_for
+from core.instances.prompted import prompt_given, prompted
 from core.operators.asking import UNASKED
 from core.results import comparison_dict
 from core.sources import Ask, CorpusSource, GraphSource, Source
@@ -63,6 +64,13 @@ def add(commands) -> None:
         action="store_true",
         help="measure what each answer rests on: it is made again without each path or passage, by a language model with so many calls",
     )
+    ask.add_argument(
+        "--prompt",
+        default="",
+        metavar="NAME",
+        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the papers print them), another name of "
+        "core/prompts, or a file of your own with {question}, {paths}, {tables} or {passages} in it",
+    )
     ask.add_argument("--seed", type=int, default=0)
     ask.add_argument("--no-llm", action="store_true", help="do not ask a language model for the answer")
     ask.add_argument("--json", action="store_true", help="print one JSON object")
@@ -75,6 +83,10 @@ def run(options) -> int:
     source = CorpusSource(options.corpus) if options.corpus else GraphSource(options.graph)
     ask = _asked(source, options, engine)
     chosen = [one_for(find(spec, known), source, known) for spec in options.instance or USUAL[source.kind]]
+    if options.prompt:
+        changed, notes = prompted(chosen, prompt_given(options.prompt), engine.models.is_chat)
+        chosen = list(changed)
+        warn(notes)
     job = engine.compare(ask, chosen)
     watch(job)
     if options.without:

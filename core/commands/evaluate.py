@@ -28,6 +28,7 @@ from core.evaluation.runs.plan import make_plan, misfits, source_of
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import RUN, catalogue, find, one_for
+from core.instances.prompted import prompt_given, prompted
 from core.lines import split
 from core.models.price import cap_of
 from core.retrievers.runs.formats import title_of
@@ -122,6 +123,13 @@ def add(commands) -> None:
         metavar="OPERATOR.PARAMETER=V,V",
         help="run each instance once for every value of one parameter, wherever the operator occurs in it; an operator of builds is "
         "changed in the build that the instance names",
+    )
+    evaluate.add_argument(
+        "--prompt",
+        default="",
+        metavar="NAME",
+        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the papers print them), another name of "
+        "core/prompts, or a file of your own with {question}, {paths}, {tables} or {passages} in it",
     )
     evaluate.add_argument(
         "--cap",
@@ -227,7 +235,11 @@ def _plan(options, engine):
     known = catalogue()
     found = [one_for(find(spec, known), source_of(sets), known) for spec in specs]
     chosen = {instance.id: instance for instance in found}
-    instances = varied(tuple(chosen.values()), options.vary) if options.vary else tuple(chosen.values())
+    instances = tuple(chosen.values())
+    if options.prompt:
+        instances, notes = prompted(instances, prompt_given(options.prompt), engine.models.is_chat)
+        warn(notes)
+    instances = varied(instances, options.vary) if options.vary else instances
     settings = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
     settings |= {"support": tuple(split(options.support)), "second_judge": options.second_judge}
     size = None if options.sample == "all" else int(options.sample)

@@ -47,12 +47,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Task:
-    """What a chooser is asked to do: the question, what the candidates are, and a seed for those that draw lots."""
+    """What a chooser is asked to do: the question, what the candidates are, a seed for those that draw lots, and the names of the entities
+    that the search starts from, which some prompts show."""
 
     query: str
     unit: str = "path"  # relation, triple, node, path, document or sentence
     seed: int = 0
     check: Callable[[], None] | None = field(default=None, compare=False)
+    entities: tuple[str, ...] = ()
 
 
 class Chooser(Protocol):

@@ -12,16 +12,19 @@ from dataclasses import dataclass
 
 from core.errors import BadParameter, nearest, shorten
 from core.models.base import Choice, Chooser, Scorer, Task
+from core.prompts import choosing_prompts
 from core.types import Usage
 
 SIDE_BY_SIDE = re.compile(r"[\w.\-]\s+[\w.\-]")  # words without a bracket or a comma between them
 WORD = re.compile(r"([\w.\-]+)(\s*\()?")  # with the bracket behind it
+PROMPTS = choosing_prompts()
 COMBINATORS = {
     "prefilter": ("cheap", "dear", "n"),
     "supplement": ("chooser", "scorer"),
     "rescore": ("chooser", "scorer"),
     "rounds": ("chooser", "n"),
     "above": ("scorer", "least"),
+    "prompted": ("chooser", "prompt"),
 }
 
 
@@ -215,6 +218,8 @@ def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | float |
     """One argument of a combinator: a number for `n` and `least`, else a chooser."""
     if argument == "least":
         return _least(node, shown, name)
+    if argument == "prompt":
+        return _prompt(node, shown, name)
     if argument != "n":
         return _read(node, shown)
     if not (isinstance(node, ast.Constant) and isinstance(node.value, int)) or node.value < 1:
@@ -232,6 +237,13 @@ def _least(node: ast.expr, shown: str, name: str) -> float:
     return least
 
 
+def _prompt(node: ast.expr, shown: str, name: str) -> str:
+    if not (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in PROMPTS):
+        near = nearest(str(node.value), PROMPTS) if isinstance(node, ast.Constant) else ""
+        raise BadParameter(f"“{shown}”: prompt of {name} must be one of {', '.join(PROMPTS)}.{near}")
+    return node.value
+
+
 def names(expression: str) -> tuple[str, ...]:
     """The model and role names of an expression, in order of first appearance. Raises BadParameter."""
     return tuple(dict.fromkeys(_walk(parse(expression))))
@@ -242,20 +254,46 @@ def _walk(part: str | float | Call) -> Iterator[str]:
     if isinstance(part, str):
         yield part
     elif isinstance(part, Call):
-        for inner in part.parts:
-            yield from _walk(inner)
+        for argument, inner in zip(COMBINATORS[part.name], part.parts):
+            yield from _walk(inner) if argument != "prompt" else ()
 
 
-def build(expression: str, chooser: Callable[[str], Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
-    """The chooser that an expression names, with `chooser` and `scorer` giving models by name. Raises BadParameter."""
+def with_prompt(expression: str, is_chat: Callable[[str], bool], prompt: str) -> str:
+    """The expression with every language model in it asked by that prompt. Raises BadParameter.
+
+    >>> from core.models.combine import with_prompt
+    >>> with_prompt("prefilter(encoder, choose, 64)", lambda name: name == "choose", "lego-graphrag")
+    'prefilter(encoder, prompted(choose, lego-graphrag), 64)'
+    """
+    return _written(parse(expression), is_chat, prompt)
+
+
+def _written(part: str | float | Call, is_chat: Callable[[str], bool], prompt: str) -> str:
+    """A parsed expression as text again, its language models asked by a prompt."""
+    if isinstance(part, str):
+        return f"prompted({part}, {prompt})" if is_chat(part) else part
+    if not isinstance(part, Call):
+        return format(part, "g")
+    if part.name == "prompted":
+        return f"prompted({part.parts[0]}, {prompt})"
+    return f"{part.name}({', '.join(_written(inner, is_chat, prompt) for inner in part.parts)})"
+
+
+def build(expression: str, chooser: Callable[..., Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
+    """The chooser that an expression names, with `chooser` and `scorer` giving models by name, `chooser` a language model by a prompt
+    where that is given as well. Raises BadParameter."""
     return _build(parse(expression), chooser, scorer)
 
 
-def _build(part: str | float | Call, chooser: Callable[[str], Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
+def _build(part: str | float | Call, chooser: Callable[..., Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
     if isinstance(part, str):
         return chooser(part)
     assert isinstance(part, Call)  # parsing puts numbers only where they belong
     first, second = part.parts[0], part.parts[1]
+    if part.name == "prompted":
+        if not isinstance(first, str):
+            raise BadParameter("prompted needs the name of a language model in its first place, such as prompted(choose, lego-graphrag).")
+        return chooser(first, second)
     if part.name == "prefilter":
         return Prefilter(_simple(first, part, scorer), _build(second, chooser, scorer), _number(part.parts[2]))
     if part.name == "rounds":

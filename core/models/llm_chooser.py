@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.errors import shorten
@@ -11,17 +11,35 @@ from core.models.base import Chat, Choice, Messages, Task
 from core.models.chat.json_reply import json_lists, json_reply
 from core.models.chat.replies import BULLET
 from core.models.scorers import PLURAL
-from core.prompts import messages, numbered, plain, prompts
+from core.prompts import filled, messages, numbered, plain, prompts
 from core.types import Usage
 
 NUMBER = re.compile(r"(?<![\w.\-])\d{1,9}(?![\w]|\.\d)")  # in a sentence
+OURS = "choose"  # the prompt that numbers the candidates
+TEXT_TOKENS = 512  # of a reply that names texts
 WHOLE = re.compile(r"-?\d{1,9}")
 
 
-def prompt(task: Task, texts: Sequence[str], k: int) -> Messages:
-    """The messages that show all of `texts`, numbered from 1, on one line each."""
-    what, help = PLURAL.get(task.unit, "items"), prompts("choose")["help"].get(task.unit, "")
-    return messages("choose", "choose", what=what, help=help, question=plain(task.query), list=numbered(texts), k=str(k))
+def prompt(task: Task, texts: Sequence[str], k: int, name: str = OURS) -> Messages:
+    """The messages that show all of `texts` by the prompt of that name (core/prompts/choose.toml): ours numbers them from 1, the papers'
+    have one a line, and a solved example before them."""
+    row, what = prompts("choose")[name], PLURAL.get(task.unit, "items")
+    words = {"what": what, "What": what.capitalize(), "k": str(k)}
+    values = words | {"guide": filled(_of_unit(row.get("guide", {}), task.unit), **words)}
+    values |= {"question": plain(task.query), "entities": ", ".join(map(plain, task.entities))}
+    if row["replies"] == "numbers":
+        return messages("choose", name, **values, list=numbered(texts))
+    values["list"] = "\n".join(map(plain, texts))
+    solved = prompts("choose")["examples"].get(task.unit, prompts("choose")["examples"]["path"])
+    shape = _of_unit(row.get("input", {}), task.unit)
+    given = values | {"input": filled(shape, **values)}
+    shown = words | solved | {"input": filled(shape, **words | solved)}
+    return messages("choose", name, **given, example=filled(row["example"], **shown))
+
+
+def _of_unit(texts: Mapping[str, str], unit: str) -> str:
+    """The text for what is listed, else the one for all others."""
+    return texts.get(unit, texts.get("other", ""))
 
 
 def reply_schema(n: int, k: int) -> dict[str, Any]:
@@ -49,6 +67,30 @@ def parse(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]
     return (numbers, ["The reply was no JSON; the numbers in it were taken."]) if numbers else (None, [])
 
 
+def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
+    """The numbers (from 1) of the texts that `reply` names, and notes; None where it names none.
+
+    Lines, or what semicolons separate in a line, that equal a text, in the reply's order; where there are none, the texts that occur
+    anywhere in the reply, in their own order, as LEGO-GraphRAG's code reads every reply.
+
+    >>> from core.models.llm_chooser import parse_texts
+    >>> parse_texts("A -> s -> C\\n- A -> r -> B", ["A -> r -> B", "A -> s -> C"])[0]
+    [2, 1]
+    >>> parse_texts("I would take A -> r -> B.", ["A -> r -> B", "A -> s -> C"])
+    ([1], ['No line of the reply equals a candidate; those that occur in it were taken.'])
+    """
+    places: dict[str, int] = {}
+    for number, text in enumerate(texts, 1):
+        places.setdefault(plain(text), number)
+    lines = [plain(BULLET.sub("", line)) for line in reply.splitlines()]
+    pieces = [piece for line in lines for piece in ([line] if line in places else map(plain, line.split(";")))]
+    if named := [places[piece] for piece in pieces if piece in places]:
+        return named, []
+    whole = plain(reply)
+    held = [number for text, number in places.items() if text and text in whole]
+    return (held, ["No line of the reply equals a candidate; those that occur in it were taken."]) if held else (None, [])
+
+
 def _from_json(reply: str) -> list[int] | None:
     """The numbers of the first JSON object with `choices`, or of the first JSON list of numbers, in `reply`."""
     found = json_reply(reply, ("choices",))
@@ -66,11 +108,12 @@ class LLMChooser:
     Positions come in the model's order. An empty list is a valid pick of nothing. Where nothing can be read from the reply,
     the first `k` candidates are taken in the given order and a note says so; numbers that are out of range or repeated are
     dropped with a note; where the list fills more than half of the model's context, its longest fitting beginning is shown.
-    The papers' code instead keeps every candidate whose text occurs anywhere in the reply, in candidate order.
+    The papers' code instead keeps every candidate whose text occurs anywhere in the reply, in candidate order. By one of the papers'
+    prompts (`prompt`) the model names texts in the place of numbers, in up to 512 tokens as in LEGO-GraphRAG's code.
     """
 
-    def __init__(self, chat: Chat):
-        self.chat = chat
+    def __init__(self, chat: Chat, prompt: str = OURS):
+        self.chat, self.prompt = chat, prompt
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
         """At most `k` of `texts` (any number where k <= 0) in the model's order. Raises what the model raises."""
@@ -80,11 +123,13 @@ class LLMChooser:
         shown, notes = self._fitting(task, texts, most)
         most = min(most, shown)
         listed = texts[:shown]
-        reply = self.chat.reply(
-            prompt(task, listed, most), schema=reply_schema(shown, most), max_tokens=16 + 6 * most, seed=task.seed, check=task.check
+        by_number = prompts("choose")[self.prompt]["replies"] == "numbers"
+        how: dict[str, Any] = (
+            {"schema": reply_schema(shown, most), "max_tokens": 16 + 6 * most} if by_number else {"max_tokens": TEXT_TOKENS}
         )
+        reply = self.chat.reply(prompt(task, listed, most, self.prompt), **how, seed=task.seed, check=task.check)
         usage = Usage(calls=1, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
-        numbers, reading = parse(reply.text, listed)
+        numbers, reading = (parse if by_number else parse_texts)(reply.text, listed)
         notes += reading
         if numbers is None:
             why = f"“{shorten(reply.text)}”" if reply.text.strip() else reply.fault().rstrip(".")
@@ -105,7 +150,7 @@ class LLMChooser:
         half = self.chat.context // 2
 
         def fits(n: int) -> bool:
-            return self.chat.count_tokens(prompt(task, texts[:n], min(k, n))) <= half
+            return self.chat.count_tokens(prompt(task, texts[:n], min(k, n), self.prompt)) <= half
 
         # a text costs at least 3 tokens (number, word, line break), so longer lists need not be counted as a whole
         low, high = 1, min(len(texts), max(1, half // 3))

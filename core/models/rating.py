@@ -62,7 +62,7 @@ def _longest(k: int) -> int:
 
 
 def _messages(task: Task, start: str, texts: Sequence[str], k: int) -> Messages:
-    what, help = PLURAL[task.unit], prompts("choose")["help"][task.unit]
+    what, help = PLURAL[task.unit], prompts("choose")["choose"]["guide"][task.unit]
     values = dict(question=plain(task.query), start=plain(start), list=numbered(texts))
     return messages("relations", "rate", what=what, help=help, k=str(k), **values)
 

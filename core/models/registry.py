@@ -24,7 +24,7 @@ from core.models.declared import ROLES, Row
 from core.models.fetch import fetch
 from core.models.hosts import check_host
 from core.models.keys import save_key
-from core.models.llm_chooser import LLMChooser
+from core.models.llm_chooser import OURS, LLMChooser
 from core.models.price import Price
 from core.models.scorers import EncoderScorer
 from core.models.weights import weights_folder
@@ -162,14 +162,17 @@ class Registry:
     def chooser(self, expression: str) -> Chooser:
         """A chooser by expression, such as "encoder", "choose" or "prefilter(encoder, choose, 32)".
 
-        A language model's name means that it picks from a numbered list. Raises BadParameter, ModelUnavailable.
+        A language model's name means that it picks from a numbered list, or by the prompt that `prompted` names. Raises BadParameter,
+        ModelUnavailable.
         """
         return combine.build(expression, self._chooser, self.scorer)
 
-    def _chooser(self, name: str) -> Chooser:
+    def _chooser(self, name: str, prompt: str = "") -> Chooser:
         if not self.is_chat(name):
+            if prompt:
+                raise BadParameter(f"“{name}” is no language model, so that no prompt is put to it.")
             return self.scorer(name)
-        return LLMChooser(self.chat(name))
+        return LLMChooser(self.chat(name), prompt or OURS)
 
     def declared(self) -> list[ModelInfo]:
         """Every declared model, in the order of the files."""

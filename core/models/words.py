@@ -12,6 +12,7 @@ PHRASES = {
     "rescore": "{0}, reordered by {1}",
     "rounds": "{0} in rounds of {1}",
     "above": "{0} of at least {1}",
+    "prompted": "{0}, prompt {1}",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,21 +13,22 @@ from core.operators.asking import asked, with_room
 from core.operators.base import Context, Operator, Recorder
 from core.operators.length import longest
 from core.parameters import param
-from core.prompts import filled, prompts, system
+from core.prompts import own_prompt, prompts, with_examples
 from core.types import Path, Prompt, Question, Report, State
 
-READS = {
-    "reasoning-paths": ("paths",),
-    "paths-in-words": ("paths",),
-    "paths-and-reports": ("paths", "reports"),
-    "walks": ("paths",),
-    "triples": ("paths",),
-    "rewritten": ("reports",),
-    "question-only": (),
-    "question-or-decline": (),
-    "question-in-words": (),
-}
+READS = {name: tuple(prompt["reads"]) for name, prompt in prompts("answer").items()}
 PROMPTS = tuple(READS)
+WALKS = ("walks", "walk-and-retrieve")  # prompts that show paths as sentences
+PLACES = ("question", "paths", "reports")
+PROMPT_HELP = (
+    "What the model is shown and how it is asked: “lego-graphrag” and “walk-and-retrieve” as these papers print it, the others in a way "
+    "of our own."
+)
+SHOTS_HELP = "0 is zero-shot, 1 one-shot, more few-shot. A template of your own shows none."
+TEMPLATE_HELP = (
+    "A prompt of your own in the place of that one: a text with {question}, and {paths} or {reports} where they belong. What comes before "
+    "a line --- is the system message."
+)
 MARK = re.compile(r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE)  # before each answer, where a prompt asks for a line an answer
 CHARACTERS_A_TOKEN = 3.5  # used only to foretell a prompt's size where no model is asked
 
@@ -41,7 +43,10 @@ class Answer(Operator):
     sentences, joined by semicolons, and gives the model a sentence for what it does not know (Walk&Retrieve, Fig. 2b), as
     "question-or-decline" does without them; "triples" shows the triples of each path and asks for a line an answer (SubgraphRAG),
     "rewritten" what a language model made of the paths (Retrieve-Rewrite-Answer). To an abstract question a long answer is asked for by
-    "question-in-words" and "paths-in-words"; the others ask for names all the same.
+    "question-in-words" and "paths-in-words"; the others ask for names all the same. "lego-graphrag" and "walk-and-retrieve" have the
+    structure of the prompts that LEGO-GraphRAG (technical report, B.13; with examples v1, A.2) and Walk&Retrieve (Fig. 2b) print, in
+    words of our own; a `template` is a person's own prompt, with {question}, {paths} and {reports} as places, in which paths are written
+    as `prompt` has them.
 
     >>> state = retrieve("EgoNetwork() >> ShortestPaths(direction='out') >> Answer(paths=2)", "A", models=says("B, C"))
     >>> state.answer, state.prompt.paths
@@ -52,40 +57,57 @@ class Answer(Operator):
     title = "answer"
     writes = ("prompt", "answer")
 
-    prompt: str = param("reasoning-paths", "Prompt", "What the model is shown beside the question.", choices=PROMPTS)
+    prompt: str = param("reasoning-paths", "Prompt", PROMPT_HELP, choices=PROMPTS)
     paths: int = param(32, "Paths in the prompt", "At most so many paths, the best first.", low=0, high=10_000)
-    shots: int = param(0, "Solved examples", "0 is zero-shot, 1 one-shot, more few-shot.", low=0, high=3)
+    shots: int = param(0, "Solved examples", SHOTS_HELP, low=0, high=3)
     max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
     role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+    template: str = param("", "Own prompt", TEMPLATE_HELP, lines=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.template:
+            own_prompt(self.template, PLACES)
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        if self.template:
+            return tuple(place for place in PLACES[1:] if f"{{{place}}}" in self.template)
         return READS[self.prompt]
+
+    @property
+    def _row(self) -> dict[str, Any]:
+        """The prompt as its row has it, or as the template says."""
+        row = prompts("answer")[self.prompt]
+        return own_prompt(self.template, PLACES) | {"between": row.get("between", "\n")} if self.template else row
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         texts = self._texts(ctx.graph, state) if state.paths and "paths" in self.reads else []
         reports = (state.reports or ()) if "reports" in self.reads else ()
+        source = self._row.get("source", "")
         if not ctx.answering:
-            return state.replace(prompt=Prompt(self._messages(state.question, texts, reports), len(texts), reports=len(reports)))
+            sent = self._messages(state.question, texts, reports)
+            return state.replace(prompt=Prompt(sent, len(texts), reports=len(reports), source=source))
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
         most = longest(state.question, self.max_tokens, chat.context)
         prompt_of = lambda count: self._messages(state.question, texts[:count], reports)
         alone = "question and the community reports alone need" if reports else "question alone needs"
         shown, count, tokens = with_room(chat, prompt_of, len(texts), most, alone=alone)
-        prompt = Prompt(tuple(shown), count, tokens, len(reports))
+        prompt = Prompt(tuple(shown), count, tokens, len(reports), source=source)
         if prompt.paths < len(texts):
             recorder.notes.append(f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens.")
+        marked = self.prompt == "triples" and not self.template
         ctx.progress("Reading the paths", None)
         reply = asked(chat, prompt.messages, ctx, recorder, most, "answer")
         prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
-        return state.replace(prompt=prompt, answer=without_marks(reply.text) if self.prompt == "triples" else reply.text.strip())
+        return state.replace(prompt=prompt, answer=without_marks(reply.text) if marked else reply.text.strip())
 
     def _texts(self, graph, state: State) -> list[str]:
         """The paths as the prompt shows them; walks as a language model told them, where one did."""
         assert state.paths is not None  # asked only where there are some
         paths = state.paths.items[: self.paths]
-        if self.prompt == "walks":
+        if self.prompt in WALKS:
             texts = [report.text for report in state.reports or ()]
             return texts[: self.paths] if len(texts) == len(state.paths) else sentences(graph, paths)
         if self.prompt == "triples":
@@ -93,15 +115,11 @@ class Answer(Operator):
         return graph.texts(paths)
 
     def _messages(self, question: Question, texts: list[str], reports: tuple[Report, ...] = ()) -> tuple[dict[str, str], ...]:
-        prompt = prompts("answer")[self.prompt]
-        messages = [{"role": "system", "content": system(prompt, question.abstract)}]
-        for example in prompt["examples"][: self.shots]:
-            messages.append({"role": "user", "content": filled(prompt["user"], **example)})
-            messages.append({"role": "assistant", "content": example["answer"]})
+        prompt = self._row
         paths = prompt.get("between", "\n").join(" ".join(text.split()) for text in texts) or "(no path was found)"
         report_lines = "\n".join(f"{report.title}: {report.text}" for report in reports) or "(no report)"
-        shown = filled(prompt["user"], paths=paths, reports=report_lines, question=question.text)
-        return (*messages, {"role": "user", "content": shown})
+        values = {"paths": paths, "reports": report_lines, "question": question.text}
+        return with_examples("answer", prompt, self.shots, question.abstract, **values)
 
     def words(self) -> str:
         return "answer" if self.reads else "answer from the question alone"

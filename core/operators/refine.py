@@ -43,7 +43,7 @@ class Rank(Operator):
         assert state.paths is not None  # a line is refused where nothing wrote what is read
         ctx.progress(f"Ranking {len(state.paths):,} paths", None)
         texts = ctx.graph.texts(state.paths.items)
-        task = Task(state.question.text, "path", ctx.seed, ctx.check)
+        task = Task(state.question.text, "path", ctx.seed, ctx.check, tuple(ctx.graph.names(state.seeds)))
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         selected, recorder.before_cut = picked(state.paths, choice)
         return state.replace(paths=selected)

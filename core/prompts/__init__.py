@@ -10,13 +10,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from core.errors import BadParameter, nearest
+
 FOLDER = Path(__file__).parent
+PLACE = re.compile(r"\{([a-z_]{1,40})\}")  # {question} of a template
+PARTS = re.compile(r"^---[ \t]{0,40}$", re.MULTILINE)  # between a template's system message and what the user says
+LONGEST_TEMPLATE = 20_000  # characters
+OWN_SOURCE = "a template of your own"
 
 
 @cache
 def prompts(file: str) -> dict[str, dict[str, Any]]:
     """Every prompt of `core/prompts/FILE.toml` by name."""
     return tomllib.loads((FOLDER / f"{file}.toml").read_text("utf-8"))
+
+
+def choosing_prompts() -> tuple[str, ...]:
+    """The names of the prompts by which a language model picks from a list."""
+    return tuple(name for name, row in prompts("choose").items() if "replies" in row)
 
 
 def digest() -> str:
@@ -47,6 +58,64 @@ def messages(file: str, name: str, abstract: bool = False, /, **values: str) -> 
     prompt = prompts(file)[name]
     texts = {"system": system(prompt, abstract), "user": prompt["user"]}
     return tuple({"role": role, "content": filled(text, **values)} for role, text in texts.items())
+
+
+def with_examples(file: str, prompt: dict[str, Any], shots: int, abstract: bool = False, /, **values: str) -> tuple[dict[str, str], ...]:
+    """A prompt's messages with its first `shots` solved examples: a turn each, or all in the user's message where the prompt has a text
+    `with_examples` for them. `examples` may be the name of the prompt of the same file whose they are.
+
+    >>> from core.prompts import prompts, with_examples
+    >>> prompt = prompts("answer")["walk-and-retrieve"]
+    >>> [one["role"] for one in with_examples("answer", prompt, 1, question="where", paths="A is in B")]
+    ['system', 'user', 'assistant', 'user']
+    >>> with_examples("answer", prompts("answer")["lego-graphrag"], 1, question="where", paths="A -> r1 -> C")[1]["content"][:10]
+    '# Examples'
+    """
+    examples = prompt.get("examples", ())
+    solved = (prompts(file)[examples]["examples"] if isinstance(examples, str) else examples)[:shots]
+    text, turns = filled(prompt["user"], **values), list[dict[str, str]]()
+    if solved and "with_examples" in prompt:
+        listed = "\n\n".join(filled(prompt["example"], **example) for example in solved)
+        text = filled(prompt["with_examples"], examples=listed, input=text)
+    else:
+        for example in solved:
+            turns.append({"role": "user", "content": filled(prompt["user"], **example)})
+            turns.append({"role": "assistant", "content": example["answer"]})
+    head = [{"role": "system", "content": said}] if (said := system(prompt, abstract)) else []
+    return (*head, *turns, {"role": "user", "content": text})
+
+
+def places_of(template: str) -> set[str]:
+    """The names of a template's places.
+
+    >>> from core.prompts import places_of
+    >>> sorted(places_of('{paths} as {"json": 1}: {question}'))
+    ['paths', 'question']
+    """
+    return set(PLACE.findall(template))
+
+
+def own_prompt(template: str, places: Iterable[str]) -> dict[str, Any]:
+    """The prompt of a person's own template: what is before a line `---` is the system message, the rest what the user says. Raises
+    BadParameter for one without {question}, with a place that is none of `places`, or too long.
+
+    >>> from core.prompts import own_prompt
+    >>> own_prompt("Be brief.\\n---\\n{paths}\\nQ: {question}", ("question", "paths"))
+    {'system': 'Be brief.', 'user': '{paths}\\nQ: {question}', 'source': 'a template of your own'}
+    """
+    known = tuple(places)
+    named = places_of(template)
+    if len(template) > LONGEST_TEMPLATE:
+        raise BadParameter(f"A template has at most {LONGEST_TEMPLATE:,} characters, this one {len(template):,}.")
+    if strange := sorted(named - set(known)):
+        all_places = ", ".join(f"{{{name}}}" for name in known)
+        raise BadParameter(
+            f"The template has a place {{{strange[0]}}} that nothing fills; there are {all_places}.{nearest(strange[0], known)}"
+        )
+    if "question" not in named:
+        raise BadParameter("The template does not say {question}, so the language model would not know what is asked.")
+    *head, user = PARTS.split(template, maxsplit=1)
+    return {"system": "".join(head).strip(), "user": user.strip(), "source": OWN_SOURCE}
 
 
 def filled(template: str, **values: str) -> str:

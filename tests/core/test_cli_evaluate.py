@@ -67,6 +67,21 @@ def test_changes_are_tried_on_what_each_instance_loses(told, tmp_path):
     assert [(one["lost"], one["within"]) for one in found] == [(1, 1)] and all(not one["back"] for one in found[0]["attempts"])
 
 
+def test_a_prompt_of_one_s_own_is_asked_by_from_a_file(told, tmp_path):
+    file = tmp_path / "mine.prompt"
+    file.write_text("{paths}\n{question}", "utf-8")
+    code, out, err = told("--no-llm", "--json", "--prompt", str(file))
+    names = [one["name"] for one in json.loads(out)["instances"].values()]
+    assert code == OK and len(names) == 2 and all("own prompt" in name for name in names)
+    assert "No. 1 keeps" not in err
+    file.write_text("{tables}\n{question}", "utf-8")
+    assert "No. 1 keeps its own prompt" in told("--no-llm", "--json", "--prompt", str(file))[2]
+    file.write_bytes(b"\xff\xfe{question}")
+    assert told("--no-llm", "--prompt", str(file))[0] == WRONG
+    code, _, err = told("--no-llm", "--prompt", "lego-graphag")
+    assert code == WRONG and "Did you mean “lego-graphrag”?" in err
+
+
 def test_what_does_not_fit_is_told_before_anything_is_run(told):
     _, out, err = told("--no-llm", "--json")
     where = json.loads(out)["graphs"][0]

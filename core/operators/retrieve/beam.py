@@ -78,7 +78,8 @@ class BeamSearch(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.subgraph is not None  # a line is refused where nothing wrote what is read
         local = Local(ctx.graph, state.subgraph, self.direction)
-        task = Task(state.question.text, "path" if self.unit == "path" else "triple", ctx.seed, ctx.check)
+        entities = tuple(ctx.graph.names(state.seeds))
+        task = Task(state.question.text, "path" if self.unit == "path" else "triple", ctx.seed, ctx.check, entities)
         found: dict[Path, tuple[float, ...]] = {}  # with the scores of its steps, in order of finding
         for seed in dict.fromkeys(state.seeds):
             if seed in state.subgraph:

@@ -113,7 +113,7 @@ class TreePaths(Operator):
         if by_code and len(frontier) <= self.width:
             return paths, None
         texts = newest(ctx.graph, frontier)
-        task = Task(state.question.text, "triple", ctx.seed, ctx.check)
+        task = Task(state.question.text, "triple", ctx.seed, ctx.check, tuple(ctx.graph.names(state.seeds)))
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, 0 if by_code else self.width))
         if by_code:
             choice = cut(choice, len(frontier), self.width, ctx.rng(state.question.text, self))

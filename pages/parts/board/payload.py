@@ -99,6 +99,7 @@ class Board:
             "operators": [operator_row(step) for step in state.trace],
             "prompt": prompt["messages"],
             "prompt_tokens": prompt["prompt_tokens"],
+            "prompt_source": prompt["prompt_source"],
         }
 
 

@@ -31,7 +31,8 @@ EXPRESSION_HELP = (
     "supplement(chooser, scorer): what the chooser left open is filled by the scorer. "
     "rescore(chooser, scorer): the scorer orders what the chooser picked. "
     "rounds(chooser, n): the chooser is asked for every n candidates, then once more over its picks. "
-    "above(scorer, least): what the scorer gives less than that number is left out."
+    "above(scorer, least): what the scorer gives less than that number is left out. "
+    "prompted(model, prompt): the language model is asked by a prompt that a paper prints, lego-graphrag or lego-graphrag-v1."
 )
 
 
@@ -88,6 +89,8 @@ def _kind(parameter: Parameter, value: Any) -> dict[str, Any]:
     if parameter.known is not None:
         names = dict.fromkeys([*filter(None, [value]), *parameter.known()])
         return {"kind": "choice", "options": _options({name: name for name in names})}
+    if parameter.lines:
+        return {"kind": "lines"}
     return {"kind": {bool: "switch", int: "whole", float: "real"}.get(parameter.type, "text")}
 
 

@@ -185,7 +185,8 @@ def _lane(job: Job, lane: Lane, bench: Bench) -> None:
         st.dataframe({column: [row[column] for row in rows] for column in rows[0] if any(row[column] for row in rows)}, hide_index=True)
     prompt = prompt_dict(state)
     if prompt["messages"]:
-        with st.expander(f"Prompt · about {prompt['prompt_tokens']:,} tokens · {prompt['prompt_paths']} paths"):
+        source = f" · {plain(prompt['prompt_source'])}" if prompt["prompt_source"] else ""
+        with st.expander(f"Prompt · about {prompt['prompt_tokens']:,} tokens · {prompt['prompt_paths']} paths{source}"):
             st.code(prompt["prompt"], language=None, wrap_lines=True)
 
 

@@ -11,7 +11,9 @@ from core.evaluation.metrics.defaults import defaults
 from core.evaluation.runs.plan import BY_ENCODER, BY_MODEL, make_plan
 from core.evaluation.runs.starting import evaluate
 from core.instances.catalogue import Instance
+from core.instances.prompted import prompted, published_prompts
 from core.models.price import Cap
+from core.prompts import LONGEST_TEMPLATE
 from core.sources import Source
 from pages.parts.evaluate.asked import asked, no_questions, usual_sets
 from pages.parts.evaluate.bringing import bring_run, questions_of_runs
@@ -23,6 +25,8 @@ from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import plain
 
 MOST_AT_ONCE = 1024
+OWN_PROMPT = "own"
+OWN_BEGINNING = "Facts:\n{paths}\n\nQuestion: {question}\nAnswer:"
 SUPPORT = {BY_ENCODER: "by the encoder", BY_MODEL: "by a language model"}
 
 
@@ -52,9 +56,11 @@ def new_run() -> None:
                 persist_state="session",
             )
         settings = _settings(on)
+        chosen = [known[key] for key in lines]
+        chosen, fits = _prompt(chosen) if settings["model"] else (chosen, True)
         at_once, cap, valid = _servers()
-        if st.button("Start", key="evaluate-go", type="primary", icon=":material/play_arrow:", disabled=not valid):
-            begin([known[key] for key in lines], sets, int(size), int(seed), at_once, cap, **settings)
+        if st.button("Start", key="evaluate-go", type="primary", icon=":material/play_arrow:", disabled=not (valid and fits)):
+            begin(chosen, sets, int(size), int(seed), at_once, cap, **settings)
     bring_run(on)
     if on.documents:
         write_questions(on)
@@ -135,6 +141,41 @@ def _settings(on: Source) -> dict[str, Any]:
             help="The encoder measures nearness, a language model gives its opinion; neither is truth.",
         )
     return {"model": model, "judge": judge, "cold": cold, "support": tuple(support), "abstract": abstract}
+
+
+def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
+    """The methods asked by the prompt that is chosen, and whether they can be; which of them keep their own is said."""
+    published = published_prompts()
+    titles = {"": "Each method's own", **{name: f"As printed in {source}" for name, source in published.items()}, OWN_PROMPT: "My own text"}
+    prompt = st.selectbox(
+        "Prompt",
+        list(titles),
+        format_func=titles.__getitem__,
+        key="evaluate_prompt",
+        persist_state="session",
+        help="The structure of the prompt that a paper prints, in words of our own: for the answer, and for language models that pick "
+        "relations or paths. A method that shows something else keeps its own.",
+    )
+    if prompt == OWN_PROMPT:
+        prompt = st.text_area(
+            "Your prompt",
+            OWN_BEGINNING,
+            key="evaluate_own_prompt",
+            persist_state="session",
+            max_chars=LONGEST_TEMPLATE,
+            help="{question} is the question; {paths}, or on documents {tables} or {passages}, is what was found. What comes before a line "
+            "--- is the system message.",
+        )
+    if not prompt or not chosen:
+        return chosen, True
+    try:
+        instances, notes = prompted(chosen, prompt, engine().models.is_chat)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return chosen, False
+    if notes:
+        st.caption(plain(" ".join(notes)))
+    return list(instances), True
 
 
 def _servers() -> tuple[int, Cap | None, bool]:

@@ -209,6 +209,32 @@ def test_a_limit_and_a_number_of_requests_are_given_to_the_run(home, monkeypatch
     assert given == [{"at_once": 3, "cap": Cap(2000, True)}] and "Not now" in said(at)
 
 
+def test_a_prompt_goes_to_the_methods_that_show_what_it_shows(home, monkeypatch):
+    given = []
+
+    def begun(engine, store, plan, **how):
+        given.append([instance.name for instance in plan.instances])
+        raise HopscopeError("Not now.")
+
+    monkeypatch.setattr("pages.parts.evaluate.form.evaluate", begun)
+    at = opened()
+    next(one for one in at.multiselect if one.label == "Methods").set_value(["lego-1", "language-model-only"]).run()
+    assert not any(one.label == "Prompt" for one in at.selectbox)  # nobody is asked
+    next(one for one in at.toggle if one.label == "Language model answers").set_value(True).run()
+    prompt, start = (lambda: next(one for one in at.selectbox if one.label == "Prompt")), lambda: at.button(key="evaluate-go")
+    prompt().set_value("lego-graphrag").run()
+    assert "Language model only keeps its own prompt" in said(at)
+    start().click().run()
+    assert given == [["No. 1, prompt lego-graphrag", "Language model only"]]
+    prompt().set_value("own").run()
+    own = lambda: next(one for one in at.text_area if one.label == "Your prompt")
+    own().set_value("<script>{question} {tables}").run()
+    assert "1 keeps its own prompt" in said(at)
+    assert not start().disabled
+    own().set_value("<script>{question} {pahts}").run()
+    assert "Did you mean “paths”?" in said(at) and start().disabled
+
+
 def test_a_run_that_a_limit_stopped_goes_on_under_one(home, run, monkeypatch):
     """The limit is there as it was, so that “Go on” spends no more than was allowed."""
     from pages.parts.evaluate import evaluating

@@ -10,9 +10,14 @@ from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.length import longest
 from core.operators.texts.tables import as_text, tables_of
 from core.parameters import param
-from core.prompts import messages
+from core.prompts import messages, own_prompt, with_examples
 from core.types import ContextTable, Prompt, Question, State
 
+PLACES = ("question", "tables")
+TEMPLATE_HELP = (
+    "A prompt of your own in the place of ours: a text with {question} and {tables} where they belong. What comes before a line --- is the "
+    "system message."
+)
 BUDGETS = {"triple": 4800, "community": 3200, "chunk": 4000}  # where a line sets none: nano-graphrag's
 
 
@@ -22,7 +27,8 @@ class AnswerFromTables(Operator):
 
     nano-graphrag's local search (in-depth analysis, LGraphRAG and VGraphRAG); with chunks alone it is VanillaRAG. Where no
     `ContextTables` came before, tables with that one's budgets are made here. What does not fit into the model's context is
-    left out, from the end of the longest table first, and the trace says how much. To an abstract question a long answer is asked for.
+    left out, from the end of the longest table first, and the trace says how much. To an abstract question a long answer is asked for. A
+    `template` is a person's own prompt, with {question} and {tables} as places.
 
     >>> line = "SparseChunks(keep=1) >> AnswerFromTables()"
     >>> state = retrieve(line, graph=story, question="the clerk", models=says("Cratchit"))
@@ -36,20 +42,26 @@ class AnswerFromTables(Operator):
 
     max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
     role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+    template: str = param("", "Own prompt", TEMPLATE_HELP, lines=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.template:
+            own_prompt(self.template, PLACES)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         question, tables = state.question, given_tables(state, ctx)
         if not ctx.answering:
-            return state.replace(prompt=prompt_of(question, tables))
+            return state.replace(prompt=prompt_of(question, tables, self.template))
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
         most = longest(question, self.max_tokens, chat.context)
-        prompt_for = lambda part: prompt_of(question, part).messages
+        prompt_for = lambda part: prompt_of(question, part, self.template).messages
         _, shown, tokens = with_room(chat, prompt_for, tables, most, less=shortened)
         count, whole = (sum(len(table.items) for table in each) for each in (shown, tables))
         if count < whole:
             recorder.notes.append(f"Only {count:,} of {whole:,} rows fit into the model's context of {chat.context:,} tokens.")
-        prompt = replace(prompt_of(question, shown), tokens=tokens)
+        prompt = replace(prompt_of(question, shown, self.template), tokens=tokens)
         ctx.progress("Reading what was found", None)
         reply = asked(chat, prompt.messages, ctx, recorder, most, "answer")
         return state.replace(prompt=replace(prompt, tokens=reply.tokens_in or prompt.tokens), answer=reply.text.strip())
@@ -60,11 +72,13 @@ def given_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
     return state.tables if state.tables is not None else tables_of(ctx.graph, state, BUDGETS)
 
 
-def prompt_of(question: Question, tables: tuple[ContextTable, ...]) -> Prompt:
-    """The prompt that shows these tables, and how many hits of each kind it shows."""
-    sent = messages("texts", "tables", question.abstract, tables=as_text(tables) or "(nothing was found)", question=question.text)
+def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: str = "") -> Prompt:
+    """The prompt that shows these tables, ours or by a person's own template, and how many hits of each kind it shows."""
+    own = own_prompt(template, PLACES) if template else None
+    values = {"tables": as_text(tables) or "(nothing was found)", "question": question.text}
+    sent = with_examples("texts", own, 0, **values) if own else messages("texts", "tables", question.abstract, **values)
     shown = Counter({table.kind: len(table.items) for table in tables})
-    return Prompt(sent, 0, hits={kind: count for kind, count in shown.items() if count})
+    return Prompt(sent, 0, hits={kind: count for kind, count in shown.items() if count}, source=own["source"] if own else "")
 
 
 def shortened(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTable, ...]:

@@ -11,13 +11,18 @@ from core.operators.asking import asked, with_room
 from core.operators.base import Context, Operator, Recorder
 from core.operators.length import longest
 from core.parameters import param
-from core.prompts import messages, plain
+from core.prompts import OWN_SOURCE, messages, own_prompt, plain, with_examples
 from core.types import Prompt, Question, Ranking, State
 
 FORMS = ("context", "numbered", "thought")
 FORM_HELP = (
     "context: the passages one after the other (RAPTOR); numbered: with numbers (KGP); thought: the model thinks aloud first, and what "
     "follows the last “Answer:” is the answer (HippoRAG)."
+)
+PLACES = ("question", "passages")
+TEMPLATE_HELP = (
+    "A prompt of your own in the place of that one: a text with {question} and {passages} where they belong. What comes before a line --- "
+    "is the system message."
 )
 NOTHING = "(nothing was found)"
 
@@ -28,7 +33,8 @@ class AnswerFromPassages(Operator):
 
     RAPTOR, KGP and HippoRAG: their readers get texts alone. Nodes of a tree are read as their texts. What does
     not fit into the model's context is left out from the end, and the trace says how much. A reply to “thought” without “Answer:”
-    stands as it is, as in HippoRAG's code.
+    stands as it is, as in HippoRAG's code. A `template` is a person's own prompt, with {question} and {passages} as places; what it gets
+    back is read as `form` has it.
 
     >>> models = says("Thought: The clerk is Cratchit. Answer: Cratchit")
     >>> state = retrieve("SparseChunks(keep=2) >> AnswerFromPassages(form='thought')", graph=story, question="the clerk", models=models)
@@ -44,14 +50,22 @@ class AnswerFromPassages(Operator):
     passages: int = param(0, "Passages at most", "The best ones; 0 is no limit but the model's context.", low=0, high=10_000)
     max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
     role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+    template: str = param("", "Own prompt", TEMPLATE_HELP, lines=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.template:
+            own_prompt(self.template, PLACES)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         found = given(state)
         found = found.head(self.passages or len(found))
         texts = passage_texts(ctx.graph, found)
         prompt_of = lambda count: self._messages(state.question, texts[:count])
+        source = OWN_SOURCE if self.template else ""
         if not ctx.answering:
-            return state.replace(prompt=Prompt(tuple(prompt_of(len(texts))), 0, hits={found.kind: len(texts)} if texts else {}))
+            sent = tuple(prompt_of(len(texts)))
+            return state.replace(prompt=Prompt(sent, 0, hits={found.kind: len(texts)} if texts else {}, source=source))
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
         most = longest(state.question, self.max_tokens, chat.context)
@@ -60,12 +74,15 @@ class AnswerFromPassages(Operator):
             recorder.notes.append(f"Only {count:,} of {len(texts):,} passages fit into the model's context of {chat.context:,} tokens.")
         ctx.progress("Reading the passages", None)
         reply = asked(chat, shown, ctx, recorder, most, "answer")
-        prompt = Prompt(tuple(shown), 0, reply.tokens_in or tokens, hits={found.kind: count} if count else {})
+        prompt = Prompt(tuple(shown), 0, reply.tokens_in or tokens, hits={found.kind: count} if count else {}, source=source)
         return state.replace(prompt=prompt, answer=self._answer(reply.text, recorder))
 
     def _messages(self, question: Question, texts: list[str]) -> Messages:
         shown = [f"[{number}] {text}" for number, text in enumerate(texts, 1)] if self.form == "numbered" else texts
-        return messages("passages", self.form, question.abstract, passages="\n\n".join(shown) or NOTHING, question=question.text)
+        values = {"passages": "\n\n".join(shown) or NOTHING, "question": question.text}
+        if self.template:
+            return with_examples("passages", own_prompt(self.template, PLACES), 0, **values)
+        return messages("passages", self.form, question.abstract, **values)
 
     def _answer(self, text: str, recorder: Recorder) -> str:
         """The reply, or with a thought what follows “Answer:”."""
