@@ -141,7 +141,7 @@ def chosen(graph: str, extractor: str = "") -> Build:
         return find(graph)
     if extractor and extractor not in EXTRACTORS:
         raise BadParameter(f"There is no extractor “{shorten(extractor)}”.{nearest(extractor, EXTRACTORS)}")
-    return next((build for build in fit if build.extractor in (extractor, "")), fit[0]) if extractor else fit[0]
+    return next((build for wanted in (extractor, "") for build in fit if wanted == build.extractor), fit[0]) if extractor else fit[0]
 
 
 def _build(key: str, row: Any, where: str) -> Build:

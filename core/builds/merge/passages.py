@@ -22,7 +22,8 @@ class PassageGraph(BuildOperator):
     """A node for each chunk, called by its id, and an edge between two that share at least `min_shared` entities; its weight is how many,
     its description their names (KGP's graph).
 
-    An entity that is in more than `common` chunks joins none, so that one which is everywhere does not join everything.
+    An entity that is in more than `common` chunks joins none, so that one which is everywhere does not join everything. The in-depth
+    analysis sets no such bound (its passage graphs join chunks that share enough entities, whichever): `passage-paper` has 1,000.
     """
 
     stage = "merge"

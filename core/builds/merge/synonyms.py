@@ -46,7 +46,8 @@ class AddSynonymEdges(AlikeEdges):
     """An edge between each entity and those of its `top` nearest by the vectors of their names whose cosine, divided by the nearest's, is
     `threshold` or more; its weight is the cosine (HippoRAG: .8 and 10).
 
-    `least` is the least cosine itself: dividing by the nearest's alone would join every entity with something.
+    `least` is the least cosine itself: dividing by the nearest's alone, as HippoRAG does, would join every entity with something
+    (`kg-synonyms-paper`).
     """
 
     title = "synonym edges"

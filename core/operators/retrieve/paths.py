@@ -46,10 +46,11 @@ def _place(found: tuple[int, Path]) -> tuple:
 class ShortestPaths(Operator):
     """Shortest paths from each seed to every node of the subgraph that lies within `hops` steps.
 
-    Along one sequence of entities to each, as LEGO-GraphRAG's code has it (SBR-SPR; igraph gives one), or with `every` along all
-    that tie. A path is a sequence of triples (LEGO-GraphRAG v1, definition 2.3), so with `parallel` each relation that joins two
-    of its entities makes a path of its own; the papers' code keeps one, whichever igraph's `get_eid` gives. They come by (length,
-    seed, nodes, edges), unranked. The zero-length path to the seed itself, which the papers' code also prints, is left out.
+    Along one sequence of entities to each, as LEGO-GraphRAG's code has it (SBR-SPR; igraph gives one), or with `every` along all that
+    tie, as v1 says (section 4.1: “all shortest paths”; `lego-v1-16-paper`). A path is a sequence of triples (LEGO-GraphRAG v1, definition
+    2.3), so with `parallel` each relation that joins two of its entities makes a path of its own; the papers' code keeps one, whichever
+    igraph's `get_eid` gives. They come by (length, seed, nodes, edges), unranked. The zero-length path to the seed itself, which the
+    papers' code also prints, is left out.
 
     >>> answers("EgoNetwork(direction='out') >> ShortestPaths(direction='out')", "A")
     ['A -> r0 -> B', 'A -> r1 -> C', 'A -> r1 -> C -> r4 -> D']

@@ -19,6 +19,7 @@ from core.types import Keywords, State, Usage
 
 VOCABULARY, WORDS = "vocabulary", "words"
 MAX_NAMES = 20  # names or keywords that are read
+SHOWN = 5  # keywords of a level that a note names
 TEXTS = ("question", "low keywords", "high keywords")
 WITHOUT_HELP = "question: where there are no such keywords the question itself is read; nothing: then nothing is searched by them."
 LIST = {"type": "array", "maxItems": MAX_NAMES, "items": {"type": "string", "maxLength": 80}}
@@ -116,6 +117,8 @@ class ExtractKeywords(Operator):
         text = state.question.text
         found = None if self.by == WORDS else _asked(self.by, "keywords", ("high", "low"), text, ctx, recorder)
         if found is not None:
+            said = [f"{', '.join(some[:SHOWN])} ({level})" for level, some in sorted(found.items(), reverse=True) if some]
+            recorder.notes.append(f"Keywords by the language model: {'; '.join(said) or 'none'}.")
             return state.replace(keywords=Keywords(tuple(found["low"]), tuple(found["high"])))
         low = vocabulary_names(text, ctx)
         named = {word for name in low for word in words(name)}

@@ -46,9 +46,9 @@ EMPTY_HELP = (
 class Points(Operator):
     """The points that a language model notes on each part of what was found, with scores from 1 to 100.
 
-    Map of GGraphRAG and CheapRAG (in-depth analysis); a point of score 0 is left out. `per` "item" is the paper's
-    reading, "packed" the code's groups of 16,384 tokens; what does not fit into the model's context is read in more parts. A reply
-    that cannot be read gives no point, which a note says. Where the model fails on the way, the points so far are kept.
+    Map of GGraphRAG and CheapRAG (in-depth analysis); a point of score 0 is left out. `per` "item" is the paper's reading (`ggraphrag-
+    paper`), "packed" the code's groups of 16,384 tokens; what does not fit into the model's context is read in more parts. A reply that
+    cannot be read gives no point, which a note says. Where the model fails on the way, the points so far are kept.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
     >>> state = retrieve("SparseChunks(keep=2) >> Points()", graph=story, question="the clerk Cratchit", models=models)
