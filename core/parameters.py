@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
-from core.errors import BadParameter, nearest
+from core.errors import BadParameter, nearest, shorten
 from core.models.combine import parse
+
+VALUE_LETTERS = 60  # of a value in words
 
 D = TypeVar("D", bound="Declared")
 
@@ -86,7 +88,7 @@ def values(operator: Declared) -> Mapping[str, Any]:
 
 
 def value_words(value: Any) -> str:
-    """A parameter's value as a person reads it.
+    """A parameter's value as a person reads it, on one line; of a long text its beginning.
 
     >>> from core.parameters import value_words
     >>> value_words(True), value_words(1000), value_words(0.80), value_words("bm25")
@@ -96,7 +98,7 @@ def value_words(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else shorten(value, VALUE_LETTERS)
 
 
 def make(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from core.errors import shorten
 from core.lines import OperatorLine
 from core.operators.base import Line
-from core.parameters import Declared, parameters, value_words, values
+from core.parameters import VALUE_LETTERS, Declared, parameters, value_words, values
 
 SAID = 3  # settings that a name may hold
 
@@ -33,7 +34,7 @@ def changed_settings(line: Line, other: Line) -> tuple[str, ...]:
     for one, two in (*zip(line, other), *zip(line.parts(), other.parts())):
         before = values(one)
         changed = {name: value for name, value in values(two).items() if before.get(name) != value}
-        changes |= dict.fromkeys(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in changed.items())
+        changes |= dict.fromkeys(f"{name} {_said(value)}" for name, value in changed.items())
     return tuple(changes) if len(changes) <= SAID else ()
 
 
@@ -64,6 +65,11 @@ def change_words(before: OperatorLine[Any], now: OperatorLine[Any]) -> str:
     if [type(one) for one in old] == [type(one) for one in new]:
         return "; ".join(_setting_words(*both) for both in zip(old, new) if repr(both[0]) != repr(both[1]))
     return f"{_titles(old)} → {_titles(new)}"
+
+
+def _said(value: Any) -> str:
+    """A value in a name: a number or a word as it is, of a long text its beginning on one line."""
+    return f"{value:g}" if isinstance(value, float) else shorten(value, VALUE_LETTERS)
 
 
 def _setting_words(before: Declared, now: Declared) -> str:

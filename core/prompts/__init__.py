@@ -15,7 +15,7 @@ from core.errors import BadParameter, nearest
 FOLDER = Path(__file__).parent
 PLACE = re.compile(r"\{([a-z_]{1,40})\}")  # {question} of a template
 PARTS = re.compile(r"^---[ \t]{0,40}$", re.MULTILINE)  # between a template's system message and what the user says
-LONGEST_TEMPLATE = 20_000  # characters
+LONGEST_TEMPLATE = 6_000  # characters, as a line that holds one lies in an address
 OWN_SOURCE = "a template of your own"
 
 

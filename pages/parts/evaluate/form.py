@@ -146,7 +146,7 @@ def _settings(on: Source) -> dict[str, Any]:
 def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
     """The methods asked by the prompt that is chosen, and whether they can be; which of them keep their own is said."""
     published = published_prompts()
-    titles = {"": "Each method's own", **{name: f"As printed in {source}" for name, source in published.items()}, OWN_PROMPT: "My own text"}
+    titles = {"": "Each method's own", **{name: f"After {source}" for name, source in published.items()}, OWN_PROMPT: "My own text"}
     prompt = st.selectbox(
         "Prompt",
         list(titles),

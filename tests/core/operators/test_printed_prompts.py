@@ -4,6 +4,7 @@ import pytest
 
 from core.errors import BadParameter
 from core.instances.catalogue import find, published
+from core.instances.difference import changed_settings
 from core.instances.prompted import prompted, published_prompts
 from core.models.base import Task
 from core.models.llm_chooser import LLMChooser, parse_texts, prompt
@@ -158,6 +159,13 @@ def test_a_template_goes_to_those_who_are_shown_what_it_shows():
     assert [one.id for one in (paths, reports)] == ["lego-12", "lego-grag-m"] and len(notes) == 2
     with pytest.raises(BadParameter, match="does not say {question}"):
         prompted(rows, "{tables}", IS_CHAT)
+
+
+def test_a_long_template_has_its_beginning_alone_in_a_name():
+    usual = parse_line("EgoNetwork() >> ShortestPaths() >> Answer()")
+    own = parse_line("EgoNetwork() >> ShortestPaths()") >> Answer(template="Facts:\n{paths}\n" + "very " * 99 + "{question}")
+    (said,) = changed_settings(usual, own)
+    assert said.startswith("template Facts: {paths} very very") and len(said) < 80 and "\n" not in said
 
 
 def test_every_published_row_takes_every_published_prompt_or_keeps_its_own():
