@@ -106,7 +106,8 @@ def test_a_card_of_a_corpus_graph_says_what_is_asked(row):
     """Once, for the answer, but where a passage, a thought or keywords are written, or what was found is picked from."""
     one = catalogue()[row]
     names = {type(operator).__name__ for operator in one.line}
-    more = "for " if names & {"Hypothesise", "ReasonAndRetrieve", "ExtractKeywords"} else "twice: " if "RankHits" in names else "once, for the answer"
+    writes = names & {"Hypothesise", "ReasonAndRetrieve", "ExtractKeywords"}
+    more = "for " if writes else "twice: " if "RankHits" in names else "once, for the answer"
     on = {"links": "the corpus graph", **KINDS}[one.line.operators[0].build]
     assert one.notes.strip().startswith(f"Stands on {on}; asks a language model {more}") and on in (KINDS["rkg"], "the corpus graph")
 

@@ -11,6 +11,7 @@ from core.environment import Environment
 from core.errors import StoreError
 from core.instances.catalogue import published
 from core.models.base import Choice, NoModels
+from core.operators.base import Line
 from core.sources import Ask, CorpusSource
 from core.types import Question
 from tests.core.operators.nodes.kit import Models, Reranker, corpus_graph
@@ -57,6 +58,27 @@ def test_every_row_retrieves_documents_and_answers(row):
     assert lane.state.answer == "plums in brandy"
     ids = graph.columns.chunks.texts("id", lane.state.chunks.items)
     assert "d" in ids and len(ids) <= 10 and dict(lane.state.prompt.hits) == {"chunk": len(ids)}
+
+
+@pytest.mark.parametrize("row", ["lightrag-corpus-graph", "pathrag-corpus-graph"])
+def test_keywords_are_a_model_s_where_there_is_one_and_else_the_question_s_words_as_the_lane_says(row):
+    graph, adapted = corpus_graph(), published()[row].line
+
+    def found(model: bool, reply: str, line: Line = adapted):
+        environment = Environment(Both(chat=Parrot(reply)), built=lambda *_: graph)
+        lane = LaneRun(Ask(CorpusSource("fruit", graph), Question("plums and brandy"), (), model=model), line, environment)
+        lane.retrieve(Progress())
+        return graph.columns.chunks.texts("id", lane.state.chunks.items), [note for step in lane.state.trace for note in step.notes]
+
+    ids, notes = found(False, "never")
+    assert any(note.startswith("No language model is asked") for note in notes)
+    steps = adapted.operators
+    alone = Line(steps[:4] + steps[8:])  # one search, by the low keywords
+    assert ids == found(False, "never", alone)[0]  # both levels are the question's words then
+    _, notes = found(True, '{"low": ["<b>plums</b>"], "high": ["preserving"]}')
+    assert "Keywords by the language model: <b>plums</b> (low); preserving (high)." in notes
+    _, notes = found(True, "I cannot say.")
+    assert any("could not be read" in note for note in notes)
 
 
 def test_a_graph_that_takes_long_is_not_made_within_a_question(tmp_path, monkeypatch):
