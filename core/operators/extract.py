@@ -38,7 +38,8 @@ class PersonalizedPageRank(Operator):
     LEGO-GraphRAG, technical report, Table 1 (keep is max_ent 1000). Its "restart_prob 0.8" is passed to igraph as
     damping, so 0.8 is the probability of following an edge (the papers' code; their formula reads the other way).
     `method` is one of core/graph/pagerank/best.py, `push` a former name of `auto`; a note in the trace says what ran. The report's
-    table 5 has RBS, FORA and TopPPR, its table 6 Leiden clusters.
+    table 5 has RBS, FORA and TopPPR, its table 6 Leiden clusters. The distributed methods of its table 5 (HGPA, PAFO, Delta-Push)
+    are quoted there from others' work, and are not run here.
     Nodes the walk never reaches are left out, where the papers' code pads with them.
 
     >>> part = retrieve("PersonalizedPageRank(keep=2, damping=0.5, direction='out')", "A").subgraph

@@ -1,4 +1,4 @@
-"""How much memory a value takes."""
+"""How much memory a value takes, and how much is free."""
 
 from __future__ import annotations
 
@@ -41,3 +41,12 @@ def _weigh(value: Any, seen: set[int]) -> float:
     if is_dataclass(value) and not isinstance(value, type):
         return own + sum(_weigh(getattr(value, field.name, None), seen) for field in fields(value))
     return own
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that are free, or can be freed at once; None where the system does not tell (it does on Linux)."""
+    try:
+        with open("/proc/meminfo") as file:
+            return next((int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable")), None)
+    except OSError:
+        return None

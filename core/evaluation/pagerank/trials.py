@@ -19,6 +19,7 @@ from core.graph.pagerank.best import PageRankReport, pagerank_exact, top_pageran
 from core.graph.store import Graph
 from core.indexes.communities import clusters
 from core.runtime.meter import silent
+from core.runtime.weight import free_memory
 from core.types import Question, Subgraph
 
 TIED = 1e-7  # scores that differ by less of their size count as equal
@@ -231,15 +232,6 @@ def reset_peak() -> int | None:
     except OSError:
         return None
     return peak()
-
-
-def free_memory() -> int | None:
-    """Bytes of memory that are free, or can be freed at once; None where the system does not tell (it does on Linux)."""
-    try:
-        with open("/proc/meminfo") as file:
-            return next((int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable")), None)
-    except OSError:
-        return None
 
 
 def peak() -> int:

@@ -7,19 +7,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from core.errors import BadInput
 from core.graph.algorithms.dice import dice
+from core.graph.algorithms.large_leiden import Links, inner_edges, leiden, linked
 from core.graph.storage.opening import needs_subprocess, open_same
 from core.graph.store import Graph
+from core.io.files import size_text
 from core.runtime.meter import silent
 from core.runtime.subprocess_worker import in_subprocess
+from core.runtime.weight import free_memory
 
 SEED = 0
 CLUSTER = 100_000  # nodes; larger clusters are split again, so that a question's PageRank stays small
-LARGEST = 20_000_000  # edges; igraph needs about 200 bytes for each
+LARGEST = 20_000_000  # edges that igraph is given, which needs about 200 bytes for each; of a larger graph the arrays are read as they are
+BYTES_AN_EDGE = 100  # that the arrays take then, as measured
 Tell = Callable[[str, float | None], None]
 
 
@@ -72,6 +77,8 @@ def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None
     Leiden for modularity on the undirected graph (parallel edges weigh more); each community of more than `max_size`
     nodes is split again by Leiden on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
     Microsoft's GraphRAG clusters only the largest connected component; here every node belongs to a community.
+
+    igraph does it for up to `LARGEST` edges, `core.graph.algorithms.large_leiden` for more.
     """
     refusal = too_large(graph)
     if refusal:
@@ -82,13 +89,17 @@ def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None
 
 
 def too_large(graph: Graph) -> str:
-    """Why the communities of a graph are not found here, empty where they are.
+    """Why the communities of a graph are not found here, for want of memory; empty where they are.
 
     >>> from core.graph.algorithms.leiden import too_large
     >>> too_large(toy)
     ''
     """
-    return f"{graph.n_edges:,} triples are too many to be clustered here; at most {LARGEST:,}." if graph.n_edges > LARGEST else ""
+    need, free = BYTES_AN_EDGE * graph.n_edges, free_memory()
+    if graph.n_edges <= LARGEST or free is None or need <= free:
+        return ""
+    few = f"that needs about {size_text(need)} of memory, and {size_text(free)} are free"
+    return f"{graph.n_edges:,} triples are too many to be clustered here: {few}."
 
 
 def _detected(folder: Path, digest: str, max_size: int, progress: Tell, check: Callable[[], None]) -> np.ndarray:
@@ -102,23 +113,51 @@ def _detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], Non
     import igraph
 
     progress("Finding communities", 0.0)
-    out_indptr, tails, *_ = graph.adjacency()
-    edges = np.column_stack([np.repeat(np.arange(graph.n_nodes), np.diff(out_indptr)), tails]).astype(np.int64)
-    waiting = [(np.arange(graph.n_nodes), igraph.Graph(n=graph.n_nodes, edges=edges))]
+    tell = lambda text: progress(text, None)
+    links = Links(*graph.adjacency())
+    if graph.n_edges > LARGEST:
+        whole = _Large(links)
+    else:
+        edges = np.column_stack([np.repeat(np.arange(graph.n_nodes), np.diff(links.out_indptr)), links.tails]).astype(np.int64)
+        whole = igraph.Graph(n=graph.n_nodes, edges=edges)
+    everything = np.arange(graph.n_nodes)
+    waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [(everything, whole, None)]  # nodes, and where among those of a graph
     found, settled = np.empty(graph.n_nodes, np.int64), 0
     while waiting:
         check()
-        nodes, part = waiting.pop()
-        membership = _leiden(part)
+        nodes, part, among = waiting.pop()
+        part = part if among is None else _induced(part, among)
+        membership = leiden(part.links, tell, check) if isinstance(part, _Large) else _leiden(part)
         count = int(membership.max()) + 1 if len(membership) else 0
         for inner in np.split(np.argsort(membership, kind="stable"), np.cumsum(np.bincount(membership))[:-1]) if count else ():
             if count > 1 and len(inner) > max_size:
-                waiting.append((nodes[inner], part.induced_subgraph(inner.tolist())))
+                waiting.append((nodes[inner], part, inner))
             else:
                 found[nodes[inner]] = nodes[inner].min()
                 settled += len(inner)
         progress(f"Finding communities: {settled:,} of {graph.n_nodes:,} entities", settled / max(1, graph.n_nodes))
     return np.unique(found, return_inverse=True)[1].astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class _Large:
+    """A graph of more than `LARGEST` edges; `place` is -1 for each node."""
+
+    links: Links
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        return np.full(self.links.n_nodes, -1, np.int32)
+
+
+def _induced(part: Any, among: np.ndarray) -> Any:
+    """The subgraph on the nodes at these places."""
+    import igraph
+
+    if not isinstance(part, _Large):
+        return part.induced_subgraph(among.tolist())
+    edges = inner_edges(part.links, among, part.place)
+    return igraph.Graph(n=len(among), edges=edges) if len(edges) <= LARGEST else _Large(linked(len(among), edges))
 
 
 def _leiden(part) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 from core.diagnosis.passages import gold_rows
 from core.engine import Lane
 from core.graph.texts import hit_names
-from core.operators.texts.answer.points import NOT_REACHED, PARTS, SHOWN, UNREADABLE, AnswerFromPoints, Points, best_first
+from core.operators.texts.answer.points import NOT_REACHED, PARTS, SHOWN, UNREADABLE, AnswerFromPoints, Points, diverse
 from core.runtime.jobs import FAILED
 from core.types import Point, State
 from pages.parts.board.text_hits import SOURCES, keyed, passage
@@ -17,7 +17,8 @@ Data = dict[str, Any]
 
 
 def points_data(lane: Lane) -> Data | None:
-    """The points of a lane, best first: `rows` with `score, text, of, more, unread`, and a `note` that counts them; None in other lines.
+    """The points of a lane, in the order in which they are picked: `rows` with `score, text, of, more, unread`, and a `note` that counts
+    them; None in other lines.
 
     `of` are the first parts that a point was noted on, each with the `key` of its hit; `more` are not named. `unread` ones had no room
     among those that the answer was made from.
@@ -27,7 +28,8 @@ def points_data(lane: Lane) -> Data | None:
         return None
     shown = _count(state, AnswerFromPoints, SHOWN) if _ran(state, AnswerFromPoints) else None
     beyond = lambda place: shown is not None and place >= shown
-    rows = [{**_row(lane, point), "unread": beyond(place)} for place, point in enumerate(best_first(state.points))]
+    answering = next((one for one in lane.instance.line.parts() if isinstance(one, AnswerFromPoints)), AnswerFromPoints())
+    rows = [{**_row(lane, point), "unread": beyond(place)} for place, point in enumerate(diverse(state.points, answering.diversity))]
     return {"rows": rows, "note": _note(lane, state, shown)}
 
 

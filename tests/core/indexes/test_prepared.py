@@ -272,6 +272,7 @@ def test_what_does_not_fit_the_graph_is_said(films, tmp_path, monkeypatch):
     numbered = build(TripleFile(numbers, numbered=True), tmp_path / "numbered", "numbered", "both")
     assert "only numbered" in told(numbered)["vectors-nodes"].lacks and not told(numbered)["vectors-triples"].lacks
     monkeypatch.setattr("core.graph.algorithms.leiden.LARGEST", 1)
+    monkeypatch.setattr("core.graph.algorithms.leiden.free_memory", lambda: 5)
     for name in ("communities", "clusters", "reports"):
         assert "too many to be clustered" in told(films)[name].lacks
     with pytest.raises(BadInput, match="too many to be clustered"):

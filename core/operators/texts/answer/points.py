@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+from scipy.sparse import csr_array
+
+from core.graph.names.word_index import words_of
 from core.models.base import Chat, Messages
 from core.models.chat.json_reply import json_reply
 from core.operators.asking import SPARE, asked, unasked, with_room
 from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.length import longest
 from core.operators.texts.answer.generate import prompt_of
-from core.operators.texts.hits import tokens
+from core.operators.texts.hits import DIGITS, tokens
 from core.operators.texts.tables import as_text, tables_of
 from core.parameters import param
 from core.prompts import messages, plain
@@ -40,6 +44,9 @@ EMPTY_HELP = (
     "ask: the model is told that there is no point; nothing: it is not asked, and there is no answer (nano-graphrag replies with one "
     "fixed sentence)."
 )
+
+
+DIVERSITY_HELP = "How much a point that repeats others gives way to one that says something else; 0: by score alone (the paper)."
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,7 +106,8 @@ class AnswerFromPoints(Operator):
     """What a language model answers from the points that were noted, the best first, those of the same score as they came.
 
     Reduce of GGraphRAG and CheapRAG (in-depth analysis): points sorted by score, cut at `room` tokens and at what the model's context
-    holds. The prompt counts every hit that was read for the points.
+    holds. The prompt counts every hit that was read for the points. With `diversity` d, which the analysis leaves to future work, they are
+    picked one by one by (1 - d) score/100 - d similarity (maximal marginal relevance, Carbonell and Goldstein, SIGIR 1998), see `diverse`.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
     >>> line = "SparseChunks(keep=2) >> Points() >> AnswerFromPoints()"
@@ -113,6 +121,7 @@ class AnswerFromPoints(Operator):
     reads, writes = ("points",), ("prompt", "answer")
 
     room: int = param(2000, "Tokens of points", "The best that have room are shown.", low=100, high=1_000_000)
+    diversity: float = param(0.0, "Diversity", DIVERSITY_HELP, low=0, high=1)
     empty: str = param("ask", "Without a point", EMPTY_HELP, choices=("ask", "nothing"))
     max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
     role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
@@ -121,7 +130,7 @@ class AnswerFromPoints(Operator):
         hits = prompt_of(state.question, read_tables(state, ctx)).hits
         if state.points is None:
             return state.replace(prompt=Prompt(tuple(self._unnoted(state, ctx)), 0, hits=hits))
-        best = best_first(state.points)
+        best = diverse(state.points, self.diversity)
         prompt_with = lambda count: _reduced(state.question.text, best[:count])
         shown, chat = _within(best, self.room), ctx.models.chat(self.role) if ctx.answering else None
         most = longest(state.question, self.max_tokens, chat.context) if chat else 0
@@ -134,7 +143,8 @@ class AnswerFromPoints(Operator):
             recorder.notes.append("No part gave a point, so there is no answer.")
             return state.replace(answer="")
         if shown < len(best):
-            recorder.notes.append(f"Of {len(best):,} points the best {shown:,} had room.")
+            how = "best" if not self.diversity else "best and most different"
+            recorder.notes.append(f"Of {len(best):,} points the {how} {shown:,} had room.")
         ctx.progress("Answering from the points", None)
         reply = asked(chat, prompt, ctx, recorder, most, "answer")
         return state.replace(prompt=Prompt(tuple(prompt), 0, reply.tokens_in, hits=hits), answer=reply.text.strip())
@@ -145,9 +155,38 @@ class AnswerFromPoints(Operator):
         return _part_messages(first, state.question.text)
 
 
-def best_first(points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """The points by (-score, the order in which they were noted)."""
-    return tuple(sorted(points, key=lambda point: -point.score))
+def diverse(points: Sequence[Point], diversity: float) -> tuple[Point, ...]:
+    """The points in the order in which they are picked: each time that of the largest (1 - d) score/100 - d s, where s is the largest
+    similarity with one that is picked already, the Jaccard index of their words; of equals that of the larger score, then the one noted
+    first. With a diversity of 0 by (-score, the order in which they were noted).
+
+    >>> from core.operators.texts.answer.points import diverse
+    >>> from core.types import Point
+    >>> texts = {90: "Tim is lame.", 80: "Tim is lame.", 50: "Fred is merry."}
+    >>> points = [Point(score, text, "chunk", (0,)) for score, text in texts.items()]
+    >>> [point.score for point in diverse(points, 0)], [point.score for point in diverse(points, 0.5)]
+    ([90, 80, 50], [90, 50, 80])
+    """
+    ordered = sorted(points, key=lambda point: -point.score)
+    if not diversity or len(ordered) < 2:
+        return tuple(ordered)
+    known: dict[str, int] = {}
+    rows = [sorted({known.setdefault(word.text, len(known)) for word in words_of(point.text)}) for point in ordered]
+    sizes = np.array([len(row) for row in rows])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    shape = len(ordered), max(1, len(known))
+    words = csr_array((np.ones(starts[-1]), np.concatenate(rows).astype(np.int64), starts), shape)
+    worth, nearest, picked = (1 - diversity) * np.array([point.score for point in ordered]) / BEST, np.zeros(len(ordered)), list[int]()
+    for _ in ordered:
+        value = np.round(worth - diversity * nearest, DIGITS)
+        value[picked] = -np.inf
+        best = int(np.argmax(value))
+        picked.append(best)
+        common = np.zeros(max(1, len(known)))
+        common[rows[best]] = 1
+        shared = words @ common
+        nearest = np.maximum(nearest, shared / np.maximum(sizes + sizes[best] - shared, 1))
+    return tuple(ordered[place] for place in picked)
 
 
 def read_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:

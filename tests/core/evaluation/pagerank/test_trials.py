@@ -70,6 +70,7 @@ def test_a_cancel_reaches_into_a_method(films, method, monkeypatch):
 def test_what_a_graph_is_too_large_for_is_said_before_anything_begins(films, monkeypatch):
     told = []
     monkeypatch.setattr("core.graph.algorithms.leiden.LARGEST", 3)
+    monkeypatch.setattr("core.graph.algorithms.leiden.free_memory", lambda: 5)
     with pytest.raises(BadInput, match="Leiden clusters: 5 triples are too many"):
         compare_methods(films, ("auto", "partition"), [(0,)], progress=lambda *said: told.append(said))
     monkeypatch.setattr("core.evaluation.pagerank.trials.free_memory", lambda: 5 * BYTES_A_NODE - 1)

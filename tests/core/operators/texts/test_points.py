@@ -3,13 +3,16 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.environment import Environment
 from core.errors import ModelFailed
 from core.operators.text import parse_line
+from core.operators.texts.answer.points import AnswerFromPoints, diverse
 from core.sources import Ask, GraphSource
-from core.types import Question
+from core.types import Point, Question
 from tests.core.operators.scripted import Script
 from tests.films import Written
 
@@ -151,3 +154,49 @@ def test_points_that_the_model_has_no_room_for_are_left_out_from_the_worst(told)
 def test_the_steps_count_parts_points_and_replies_that_could_not_be_read(told):
     state, _ = after(told, LINE, "no JSON", points(("strong", 90)), "The clerk.")
     assert state.trace[1].sizes == {"parts": 2, "unreadable parts": 1} and state.trace[2].sizes == {"points": 1}
+
+
+TIM, AGAIN, FRED = (
+    Point(90, "Tim is lame", "chunk", (0,)),
+    Point(80, "tim is Lame", "chunk", (1,)),
+    Point(50, "Fred is merry", "chunk", (2,)),
+)
+
+
+def test_a_point_that_repeats_another_gives_way():
+    # Tim is picked first. d = 0.5: of the rest 0.40 - 0.5 * 1 = -0.10 and 0.25 - 0.5 * 1/5 = 0.15 (one word of five in common)
+    assert diverse([AGAIN, FRED, TIM], 0.5) == (TIM, FRED, AGAIN)
+    # d = 0.25: 0.60 - 0.25 = 0.35 and 0.375 - 0.05 = 0.325
+    assert diverse([AGAIN, FRED, TIM], 0.25) == (TIM, AGAIN, FRED)
+    # d = 1: scores say nothing but among equals, where those of the larger score come first
+    assert diverse([FRED, AGAIN, TIM], 1) == (TIM, FRED, AGAIN)
+
+
+def test_without_diversity_points_are_as_before():
+    same = [Point(50, "a", "chunk", (0,)), Point(90, "b", "chunk", (0,)), Point(50, "", "chunk", (1,))]
+    assert diverse(same, 0) == (same[1], same[0], same[2]) and diverse([], 0.5) == () and diverse(same[:1], 0.5) == (same[0],)
+    assert diverse([Point(7, "", "chunk", (0,)), Point(9, "", "chunk", (1,))], 0.5)[0].score == 9  # no words at all
+    assert repr(AnswerFromPoints(diversity=0.0)) == "AnswerFromPoints()"  # the key of what was saved
+
+
+@given(st.lists(st.tuples(st.integers(1, 100), st.text("ab ", max_size=6)), max_size=8), st.floats(0, 1))
+def test_each_pick_is_the_best_of_what_is_left(scored, d):
+    given_points = [Point(score, text, "chunk", (place,)) for place, (score, text) in enumerate(scored)]
+    picked = diverse(given_points, d)
+    assert sorted(picked, key=lambda one: one.items) == given_points
+
+    def alike(one, other):
+        a, b = set(one.text.split()), set(other.text.split())
+        return len(a & b) / max(1, len(a | b))
+
+    worth = lambda one, before: (1 - d) * one.score / 100 - d * max((alike(one, other) for other in before), default=0)
+    for place in range(len(picked)):
+        best = max(worth(one, picked[:place]) for one in picked[place:])
+        assert worth(picked[place], picked[:place]) >= best - 1e-9
+
+
+def test_what_is_different_has_room_before_what_repeats(told):
+    replies = points(("Tim is lame. " * 10, 90), ("Tim is lame. " * 9, 80)), points(("Fred is merry.", 50))
+    line = LINE.replace("AnswerFromPoints()", "AnswerFromPoints(room=100, diversity=0.5)")
+    state, asked = after(told, line, *replies, "So.")
+    assert asked[2].index("(90)") < asked[2].index("(50)") and asked[2].count("lame") < 20
