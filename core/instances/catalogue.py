@@ -20,7 +20,7 @@ from core.lines import check_row
 from core.operators.base import Line, Operator
 from core.operators.generate import Answer
 from core.operators.retrieve.external import OwnDocuments, OwnRetriever
-from core.operators.retrieve.filed import FileAnswer, FileDocuments
+from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
 from core.operators.text import parse_line
 from core.operators.texts.answer.generate import AnswerFromTables
 from core.operators.texts.answer.own import OwnAnswer
@@ -164,12 +164,13 @@ def _file_runs() -> dict[str, Instance]:
 
 
 def instance_of(run: FileRun) -> Instance:
-    """The instance of a finished run: its documents with its answers, or with those of a language model where it has none; else its answers
-    alone."""
-    with_documents = run.with_documents and run.source.documents
-    operators: tuple[Operator, ...] = (FileDocuments(run.name),) if with_documents else (FileAnswer(run.name),)
-    if with_documents and not run.with_answers:
-        operators += (AnswerFromTables(),)
+    """The instance of a finished run: its documents, or on triples its paths, with its answers, or with those of a language model or the
+    graph reader where it has none; else its answers alone."""
+    operators: tuple[Operator, ...] = (FileAnswer(run.name),)
+    if run.source.documents and run.with_documents:
+        operators = (FileDocuments(run.name), *(() if run.with_answers else (AnswerFromTables(),)))
+    elif not run.source.documents and run.with_paths:
+        operators = (FilePaths(run.name), *(operators if run.with_answers else (Answer(),)))
     paper = f"{title_of(run.format)}, {run.file}"
     return Instance(f"{RUN}{run.name}", run.title, Line(operators), paper=paper, group=RUNS, notes=run.words(), only_on=run.source_name)
 

@@ -20,7 +20,7 @@ from core.operators.retrieve.beam import BeamSearch
 from core.operators.retrieve.cases import CaseMemory, PredictHops
 from core.operators.retrieve.chains import ChainRanking
 from core.operators.retrieve.external import OwnDocuments, OwnRetriever
-from core.operators.retrieve.filed import FileAnswer, FileDocuments
+from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
 from core.operators.retrieve.meeting import ChainIntersection
 from core.operators.retrieve.paths import ShortestPaths, SimplePaths
 from core.operators.retrieve.plans import RelationPlans
@@ -92,6 +92,7 @@ OPERATORS = {
         OwnRetriever,
         OwnDocuments,
         FileDocuments,
+        FilePaths,
         FileAnswer,
         LinkNames,
         VectorNodes,

@@ -20,12 +20,12 @@ from core.graph.algorithms.neighbourhood import connected_components
 from core.io.plain import Reader, Writer, from_plain
 from core.operators.read import relations_of
 from core.operators.retrieve.external import NAMED, UNPLACED
-from core.operators.retrieve.filed import FileAnswer, FileDocuments
+from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
 from core.sources import GraphSource, Source
 from core.types import Ranking, State, Step
 
 TRIPLES = GraphSource("")
-LOOKING_UP = (FileDocuments.__name__, FileAnswer.__name__)  # operators that compute nothing
+LOOKING_UP = (FileDocuments.__name__, FilePaths.__name__, FileAnswer.__name__)  # operators that compute nothing
 
 
 @dataclass(frozen=True)

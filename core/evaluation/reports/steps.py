@@ -17,7 +17,7 @@ from core.operators import EmbedQuery
 from core.operators.base import Line, Operator
 from core.operators.combinator import Arm, Combinator
 from core.operators.retrieve.external import OwnDocuments, OwnRetriever
-from core.operators.retrieve.filed import FileAnswer, FileDocuments
+from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
 from core.operators.text import parse_line
 from core.parameters import parameters
 
@@ -68,7 +68,7 @@ def worth(summary: Summary) -> list[StepWorth]:
 
 def brought(operator: Operator) -> bool:
     """Whether an operator says what a program or a file of the user's found, so that nobody knows what it did."""
-    return isinstance(operator, OwnRetriever | OwnDocuments | FileDocuments | FileAnswer)
+    return isinstance(operator, OwnRetriever | OwnDocuments | FileDocuments | FilePaths | FileAnswer)
 
 
 def cost_of(summary: Summary) -> str:

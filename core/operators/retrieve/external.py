@@ -21,7 +21,7 @@ from core.retrievers.asking import ask
 from core.retrievers.declared import declared, retriever
 from core.retrievers.placing import placed
 from core.retrievers.placing_documents import PlacedDocuments, covered, placed_documents
-from core.retrievers.reply import DocumentsReply, UnfitReply, checked, checked_documents
+from core.retrievers.reply import DocumentsReply, RetrieverReply, UnfitReply, checked, checked_documents
 from core.types import Prompt, Ranking, State
 
 NAME_HELP = "The retriever's name in retrievers.toml of your Hopscope folder. Addresses stand there and nowhere else."
@@ -65,15 +65,7 @@ class OwnRetriever(Operator):
             )
         reply = replied(self.name, self._request(state, ctx), checked, ctx)
         ctx.progress("Finding the reply in the graph", None)
-        found = placed(ctx.graph, state.seeds, reply, ctx.check)
-        recorder.notes += found.notes
-        ranking = _ranking(found.paths)
-        if len(ranking) > self.keep:
-            recorder.before_cut = ranking
-            recorder.notes.append(f"The first {self.keep:,} of {len(ranking):,} paths were kept.")
-        selected = ranking.head(self.keep)
-        nodes = np.unique(np.array([*state.seeds, *found.nodes, *(node for path in selected.items for node in path.nodes)], np.int64))
-        return state.replace(paths=selected, subgraph=subgraph_on(ctx.graph, nodes), reader=found.answers)
+        return with_paths(state, reply, self.keep, ctx, recorder)
 
     def _request(self, state: State, ctx: Context) -> dict[str, Any]:
         return {
@@ -189,6 +181,20 @@ def on_texts(graph: KnowledgeGraph) -> bool:
 def other(name: str) -> str:
     """Where else a retriever may be asked, as the end of a sentence."""
     return f"choose a source of the other kind, or the other method of “{name}”" if name else "choose a source of the other kind"
+
+
+def with_paths(state: State, reply: RetrieverReply, keep: int, ctx: Context, recorder: Recorder) -> State:
+    """The state with the paths of a reply that are in the graph, the best `keep` of them, the part of the graph that it names, and its
+    answers; notes say what is not there."""
+    found = placed(ctx.graph, state.seeds, reply, ctx.check)
+    recorder.notes += found.notes
+    ranking = _ranking(found.paths)
+    if len(ranking) > keep:
+        recorder.before_cut = ranking
+        recorder.notes.append(f"The first {keep:,} of {len(ranking):,} paths were kept.")
+    selected = ranking.head(keep)
+    nodes = np.unique(np.array([*state.seeds, *found.nodes, *(node for path in selected.items for node in path.nodes)], np.int64))
+    return state.replace(paths=selected, subgraph=subgraph_on(ctx.graph, nodes), reader=found.answers)
 
 
 def stamp_of(name: str) -> str:

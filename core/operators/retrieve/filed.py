@@ -1,4 +1,4 @@
-"""What a finished run from a file has for the question: its documents, its answer."""
+"""What a finished run from a file has for the question: its documents or its paths, its answer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from core.environment import Environment
 from core.errors import BadInput, BadParameter, shorten
 from core.operators.base import Context, Operator, Recorder
-from core.operators.retrieve.external import on_texts, with_documents
+from core.operators.retrieve.external import on_texts, with_documents, with_paths
 from core.parameters import param
-from core.retrievers.reply import DocumentsReply
+from core.retrievers.reply import DocumentsReply, RetrieverReply
 from core.retrievers.runs.parts import RunRow
 from core.retrievers.runs.saved import FileRun, run_of, runs
 from core.types import State
@@ -61,6 +61,44 @@ class FileDocuments(Operator):
 
     def words(self) -> str:
         return f"finished run “{self.run}”" if self.run else self.title
+
+
+@dataclass(frozen=True, repr=False)
+class FilePaths(Operator):
+    """The reasoning paths that a finished run has for the question, found in the graph by their names, and the part of the graph on them.
+
+    Paths are placed as those of `OwnRetriever`; those that are not in the graph are counted in a note. Nothing is computed.
+
+    >>> from core.retrievers.runs.saved import bring
+    >>> from core.io.home import home
+    >>> from core.sources import GraphSource
+    >>> row = '{"question": "Who is near A?", "prediction": "C", "triples": [["A", "r1", "C"], ["A", "r1", "Nobody"]]}'
+    >>> _ = (home() / "mine.jsonl").write_text(row)
+    >>> name = bring(home() / "mine.jsonl", GraphSource("toy")).name
+    >>> answers(f"FilePaths(run='{name}')", "A", question="Who is near A?")
+    ['A -> r1 -> C']
+    """
+
+    stage = "retrieve"
+    title = "paths of a finished run"
+    plain = "takes the paths that the finished run “{run}” found"
+    reads, writes = ("seeds",), ("subgraph", "paths")
+
+    run: str = param("", "Finished run", RUN_HELP, known=_names)
+    keep: int = param(100, "Keep", "How many paths stay, the best first.", low=1, high=1000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        row = _row(run_of(self.run), state, ctx)
+        if not row.paths:
+            recorder.notes.append("The run has no paths for this question.")
+        ctx.progress("Finding the paths in the graph", None)
+        return with_paths(state, RetrieverReply(row.paths), self.keep, ctx, recorder)
+
+    def stamp(self, graph: Any, environment: Environment) -> str:
+        return _stamp(self.run)
+
+    def words(self) -> str:
+        return f"paths of the finished run “{self.run}”" if self.run else self.title
 
 
 @dataclass(frozen=True, repr=False)

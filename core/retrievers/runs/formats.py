@@ -14,6 +14,8 @@ from core.errors import BadInput, nearest, shorten
 from core.io.files import lines, opened
 from core.io.json_rows import beginning, numbered_rows
 from core.retrievers.runs.parts import RunRow, documents_in, listed, text_in, texts_in
+from core.retrievers.runs.paths import KEYS as PATH_KEYS
+from core.retrievers.runs.paths import paths_in
 from core.retrievers.runs.traces import is_langfuse, is_openinference, read_langfuse, read_openinference
 from core.retrievers.runs.trec import MAX_BYTES, is_qrels, is_run, read_run
 
@@ -49,6 +51,8 @@ class Keys:
             None if answer is None else "\n".join(map(text_in, answer)) if isinstance(answer, list) else text_in(answer),
             texts_in(first(self.references)),
             None if prompt is None else text_in(prompt),
+            (),
+            *paths_in(row),
         )
 
 
@@ -82,6 +86,7 @@ RAGAS = Keys(("user_input",), (*ID_KEYS,), ("retrieved_contexts",), ("retrieved_
 HIPPORAG = Keys(("question",), ID_KEYS, ("docs",), ("doc_ids",), ("doc_scores",), ("answer",), ("gold_answers",))
 BENCH = Keys(("question",), ID_KEYS, ("context",), (), (), ("generated_answer",), ("ground_truth",))
 QED = Keys(("question_text",), ("question_id",), ("context", "contexts"), (), (), ("answer",))
+TOG = Keys(("question",), ID_KEYS, answer=("results",))
 ROWS = Keys(QUESTION_KEYS, ID_KEYS, CONTEXT_KEYS, CONTEXT_IDS, ("scores", "doc_scores"), ANSWER_KEYS, REFERENCE_KEYS, ("prompt",))
 
 FORMATS: dict[str, RunFormat] = {
@@ -133,13 +138,31 @@ FORMATS: dict[str, RunFormat] = {
         _has("question_text", "answer"),
         _by_keys(QED),
     ),
+    "rog": RunFormat(
+        "Predictions of RoG",
+        "RoG (reasoning-on-graphs), GNN-RAG",
+        "id, question, prediction; the paths that the prompt (input) shows; ground_truth as the known answer",
+        "the rest of the prompt",
+        _has("question", "prediction", "input"),
+        _by_keys(ROWS),
+    ),
+    "tog": RunFormat(
+        "Results of Think-on-Graph",
+        "ToG",
+        "question, results as the answer, reasoning_chains as paths",
+        "",
+        _has("question", "results", "reasoning_chains"),
+        _by_keys(TOG),
+    ),
     "rows": RunFormat(
-        "Rows with a question or its id, and contexts, an answer, or both",
+        "Rows with a question or its id, and contexts, paths or an answer",
         "RAGAS 0.1, FlashRAG, DPR and programs of one's own",
-        "question or id, contexts (or ids of documents), scores, answer, prompt; ground_truth as the known answer",
+        "question or id, contexts (or ids of documents), scores, answer, prompt; ground_truth as the known answer; on triples paths, "
+        "reasoning_paths, triples and the like",
         "other keys",
         lambda row: (
-            any(key in row for key in (*QUESTION_KEYS, *ID_KEYS)) and any(key in row for key in (*CONTEXT_KEYS, *CONTEXT_IDS, *ANSWER_KEYS))
+            any(key in row for key in (*QUESTION_KEYS, *ID_KEYS))
+            and any(key in row for key in (*CONTEXT_KEYS, *CONTEXT_IDS, *ANSWER_KEYS, *PATH_KEYS))
         ),
         _by_keys(ROWS),
     ),
@@ -200,28 +223,30 @@ def _format(name: str, looked: Sequence[Row], single: bool) -> str:
     keys = ", ".join(f"“{shorten(str(key), 30)}”" for key in list(looked[0] if looked else ())[:8])
     raise BadInput(
         f"{name} is no finished run that is known here{f': its rows have {keys}' if keys else ''}. A row needs a question or its id, and "
-        "contexts or an answer (docs/formats.md)."
+        "contexts, paths or an answer (docs/formats.md)."
     )
 
 
 def _whole(name: str, format: str, rows: Iterable[RunRow]) -> ReadRun:
     """The rows of which each is of a question of its own; how many were left out and why is noted."""
     found: dict[tuple[str, str], RunRow] = {}
-    nameless = empty = again = 0
+    nameless = empty = again = odd = 0
     for row in rows:
         key = (row.id, " ".join(row.question.split()).casefold())
         nameless += not any(key)
-        empty += any(key) and not row.documents and row.answer is None
+        empty += any(key) and not row.holds
         again += any(key) and key in found
-        if any(key) and (row.documents or row.answer is not None):
+        odd += row.odd
+        if any(key) and row.holds:
             found.setdefault(key, row)
     if not found:
-        raise BadInput(f"{name} holds no row with a question or its id, and with documents or an answer.")
+        raise BadInput(f"{name} holds no row with a question or its id, and with documents, paths or an answer.")
     rows_of = lambda count: f"{count:,} row{'s' * (count != 1)}"
     notes = [
         f"Left out, as they have no question and no id of one: {rows_of(nameless)}." if nameless else "",
-        f"Left out, as they have no documents and no answer: {rows_of(empty)}." if empty else "",
+        f"Left out, as they have no documents, paths or answer: {rows_of(empty)}." if empty else "",
         f"Left out, as an earlier row has their question: {rows_of(again)}." if again else "",
+        f"Left out of their paths, as they are neither triples nor paths: {odd:,}." if odd else "",
     ]
     return ReadRun(format, tuple(found.values()), tuple(filter(None, notes)))
 

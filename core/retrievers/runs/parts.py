@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.corpus.document import sound
-from core.retrievers.reply import LONGEST_TEXT, GivenDocument
+from core.retrievers.reply import LONGEST_TEXT, GivenDocument, TextPath
 
 MOST_DOCUMENTS = 1000  # of a row
 IDS = ("id", "doc_id", "docid", "document_id", "chunk_id", "passage_id", "_id", "pid", "node_id")
@@ -27,7 +27,8 @@ class NoRow(ValueError):
 @dataclass(frozen=True)
 class RunRow:
     """One question of a finished run: its id or its text, or both; the documents best first; the answer and the prompt (None where the
-    file has none), the known answers that the file brings along, and the ids of the documents that are judged relevant."""
+    file has none), the known answers that the file brings along, the ids of the documents that are judged relevant, and reasoning paths in
+    names with how many entries among them are no path."""
 
     id: str = ""
     question: str = ""
@@ -36,11 +37,13 @@ class RunRow:
     references: tuple[str, ...] = ()
     prompt: str | None = None
     gold: tuple[str, ...] = ()
+    paths: tuple[TextPath, ...] = ()
+    odd: int = 0
 
     @property
     def holds(self) -> bool:
         """Whether the run has anything for the question, so that it is more than judged."""
-        return bool(self.documents) or self.answer is not None
+        return bool(self.documents or self.paths) or self.answer is not None
 
 
 def text_in(value: Any, keys: Sequence[str] = ()) -> str:

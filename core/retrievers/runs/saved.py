@@ -42,7 +42,7 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 @dataclass(frozen=True)
 class FileRun:
     """A finished run: its name, what its file is called and holds, of which source, and how many questions it has, with documents, with
-    answers, and of the source's sets. `digest` is that of the file's bytes; `notes` are sentences on what was left out."""
+    answers, with paths, and of the source's sets. `digest` is that of the file's bytes; `notes` are sentences on what was left out."""
 
     name: str
     title: str
@@ -56,6 +56,7 @@ class FileRun:
     with_answers: int
     known: int  # questions that are in the source's question sets
     notes: tuple[str, ...] = ()
+    with_paths: int = 0
     judged: bool = False  # whether a file of qrels says which documents are relevant
 
     @property
@@ -94,7 +95,9 @@ class FileRun:
         return f"{held}. Of these {here} in the question sets of “{self.source_name}”."
 
     def _parts(self) -> list[str]:
-        counts = ((self.with_documents, "documents"), (self.with_answers, "answers"))
+        counts = [(self.with_documents, "documents"), (self.with_answers, "answers")]
+        if self.source_kind == GraphSource.kind:
+            counts[0] = (self.with_paths, "paths")
         return [f"{'none' if not count else f'{count:,}'} with {what}" for count, what in counts]
 
 
@@ -107,8 +110,14 @@ def bring(path: str | Path, source: Source, format: str = AUTO, title: str = "",
         if (one.digest, one.source_kind, one.source_name) == (digest, source.kind, source.name):
             return one
     found = read_run_file(path, format)
-    if not source.documents and not any(row.answer is not None for row in found.rows):
-        raise BadInput(f"{path.name} holds documents, and no answers; “{source.name}” is a graph of triples, so choose a corpus for it.")
+    if not source.documents and not any(row.answer is not None or row.paths for row in found.rows):
+        raise BadInput(
+            f"{path.name} holds documents, and neither answers nor paths; “{source.name}” is a graph of triples, so choose a corpus for it."
+        )
+    if source.documents and not any(row.documents or row.answer is not None for row in found.rows):
+        raise BadInput(
+            f"{path.name} holds paths, and neither documents nor answers; “{source.name}” is a corpus, so choose a graph for it."
+        )
     rows, known = _matched(_judged(found.rows, _relevant(qrels, source)) if qrels else found.rows, _known_questions(source))
     held = [row for row in rows if row.holds]
     name = _free_name(path.name)
@@ -125,6 +134,7 @@ def bring(path: str | Path, source: Source, format: str = AUTO, title: str = "",
         sum(row.answer is not None for row in held),
         known,
         (*found.notes, *_unknown(held, known, source), *(_unjudged(rows, source) if qrels else ())),
+        sum(bool(row.paths) for row in held),
         bool(qrels),
     )
     _save(made_of, rows)

@@ -105,6 +105,8 @@ CASES = {  # what the file holds, its format, and of its one row the id, the que
     "answers-alone": ([{"id": 7, "prediction": "Ann"}], "rows", "7", "", (), "Ann"),
     "ids-alone": ([{"qid": "7", "doc_ids": ["d1", "d2"], "scores": [2, 1]}], "rows", "7", "", IDS, None),
     "dpr": ([DPR], "rows", "", "who?", (GivenDocument("d1", "T", "first", 0.5),), None),
+    "rog": ([{"id": "7", "question": "who?", "prediction": "Ann", "ground_truth": ["Ann"], "input": "x"}], "rog", "7", "who?", (), "Ann"),
+    "tog": ([{"question": "who?", "results": "Ann", "reasoning_chains": []}], "tog", "", "who?", (), "Ann"),
     "hotpotqa": ({"answer": {"7": "Ann"}, "sp": {"7": [["T", 0], ["T", 2], ["U", 0]]}}, "hotpotqa", "7", "", TITLES, "Ann"),
     "squad": ({"7": "Ann"}, "hotpotqa", "7", "", (), "Ann"),
 }
@@ -162,7 +164,7 @@ def test_rows_that_say_nothing_and_repeats_are_counted(tmp_path):
     assert [row.answer for row in found.rows] == ["1"]
     assert found.notes == (
         "Left out, as they have no question and no id of one: 1 row.",
-        "Left out, as they have no documents and no answer: 1 row.",
+        "Left out, as they have no documents, paths or answer: 1 row.",
         "Left out, as an earlier row has their question: 1 row.",
     )
 

@@ -2,12 +2,14 @@
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
 from core.cli import OK, WRONG, main
 from core.corpus import Document, new_folder, write
 from core.engine import Engine
+from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import Summary
@@ -168,3 +170,28 @@ def test_the_command_line_brings_and_scores_a_run(source, tmp_path, capsys):
     assert main([*command, "--set", "carols", "--qrels", str(qrels)]) == WRONG
     assert main(["evaluate", "--run", str(file)]) == WRONG and main(["evaluate"]) == WRONG
     assert main(["evaluate", "--run", str(tmp_path / "none"), "--corpus", "carols"]) == WRONG
+
+
+def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(engine, tmp_path, monkeypatch, kit):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    films = kit.graph
+    question = Question("Who directed One?", "1", answers=("Ann",))
+    head, relation, tail = films.triple_texts([0])[0].split(" -> ")
+    rows = [{"question": question.text, "prediction": tail, "triples": [[tail, relation, head], [head, relation, "Nobody <b>"], "?"]}]
+    run = brought(tmp_path, GraphSource("toy"), rows)
+    assert run.words().startswith("1 question, 1 with paths, 1 with answers.")
+    assert run.notes[0] == "Left out of their paths, as they are neither triples nor paths: 1."
+    line = find(f"run-{run.name}").line
+    assert [type(operator).__name__ for operator in line] == ["FilePaths", "FileAnswer"]
+    after = replace(kit.state(head), question=question)
+    for operator in line:
+        after = operator(after, kit.context())
+    assert films.triple_texts([path.edges[0] for path in after.paths.items]) == [f"{head} -> {relation} -> {tail}"]  # against its direction
+    assert after.answer == tail and "1 of 2 paths was left out: a name of theirs is not in the graph." in after.trace[0].notes
+
+
+def test_a_run_of_paths_alone_is_read_by_the_graph_reader(tmp_path, monkeypatch, source):
+    run = brought(tmp_path, GraphSource("toy"), [{"question": "Who?", "triples": [["A", "r1", "C"]]}])
+    assert [type(operator).__name__ for operator in find(f"run-{run.name}").line] == ["FilePaths", "Answer"]
+    with pytest.raises(BadInput, match="holds paths, and neither documents nor answers; “carols” is a corpus, so choose a graph"):
+        brought(tmp_path, source, [{"question": "Who?", "triples": [["A", "r1", "C"]]}], "other.jsonl")

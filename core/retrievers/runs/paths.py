@@ -1,0 +1,118 @@
+"""Reasoning paths in the rows of finished runs: triples, chains of triples, or lines of a prompt that show them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.retrievers.reply import LONGEST_NAME, MOST_PATHS, MOST_STEPS, TextPath
+from core.retrievers.runs.parts import listed, number
+
+KEYS = (
+    *("paths", "reasoning_paths", "reasoning_chains", "retrieved_paths", "triples", "triplets", "retrieved_triples"),
+    *("scored_triples", "scored_triplets"),
+)
+PROMPTS = ("input", "prompt", "user_query")  # keys of texts that may show paths
+SHOWN = re.compile(r"^(?:Reasoning Paths|Triplets|Triples)[ \t]*:[ \t]*$", re.MULTILINE)
+ARROW = " -> "
+ENDS = (("head", "relation", "tail"), ("subject", "predicate", "object"), ("source", "relation", "target"))
+Steps = list[tuple[str, str, str]]
+
+
+def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
+    """The paths of a row in its order, each once, and how many entries are no path: those under the first of `KEYS` that has some, else the
+    lines that its prompt shows under “Reasoning Paths:” or “Triplets:”.
+
+    A text is a path with arrows between its parts or a triple in brackets; a list of names a triple, or a path that alternates entities and
+    relations; a list of triples a path where each goes on from the end of the one before, else as many paths. Which way a step runs is not
+    told, as some programs write each from where they came.
+
+    >>> from core.retrievers.runs.paths import paths_in
+    >>> [path.nodes for path in paths_in({"triples": [["A", "knows", "B"], ["B", "knows", "C", 0.5]]})[0]]
+    [('A', 'B'), ('B', 'C')]
+    >>> [path.nodes for path in paths_in({"input": "Reasoning Paths:\\nA -> knows -> B -> knows -> C\\n\\nQuestion:\\nwho?"})[0]]
+    [('A', 'B', 'C')]
+    """
+    given = next((some for key in KEYS if (some := listed(row.get(key)))), None)
+    entries = given if given is not None else list(_shown(row))
+    found: dict[TextPath, None] = {}
+    odd = 0
+    for entry in entries[:MOST_PATHS]:
+        paths = list(_paths(entry))
+        odd += not paths
+        found.update(dict.fromkeys(paths))
+    return tuple(_chained(list(found)) if "reasoning_chains" in row else found)[:MOST_PATHS], odd
+
+
+def _shown(row: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of the prompt that show paths, up to a blank one."""
+    for text in (row[key] for key in PROMPTS if isinstance(row.get(key), str)):
+        if mark := SHOWN.search(text):
+            shown = text[mark.end() :].lstrip("\r\n").partition("\n\n")[0]
+            yield from filter(None, (line.strip() for line in shown.splitlines()))
+            return
+
+
+def _paths(entry: Any) -> Iterator[TextPath]:
+    """The paths of one entry; none where it is no path."""
+    if isinstance(entry, str):
+        entry = entry.split(ARROW) if ARROW in entry else _bracketed(entry)
+    if isinstance(entry, Mapping):
+        yield from _of_object(entry)
+    elif isinstance(entry, Sequence) and not isinstance(entry, str):
+        yield from _of_list(list(entry))
+
+
+def _bracketed(text: str) -> list[str]:
+    """The parts of `(head, relation, tail)`; none where there are not just three."""
+    inside = text.strip()
+    parts = inside[1:-1].split(",") if inside[:1] == "(" and inside[-1:] == ")" else []
+    return [part.strip().strip("'\"") for part in parts] if len(parts) == 3 else []
+
+
+def _of_object(entry: Mapping[str, Any]) -> Iterator[TextPath]:
+    """A path as `nodes` and `relations`, or a triple by the names of its parts."""
+    score = number(entry.get("score"))
+    nodes, relations = entry.get("nodes"), entry.get("relations")
+    if isinstance(nodes, list) and isinstance(relations, list) and len(relations) == len(nodes) - 1:
+        yield from _path([*sum(zip(nodes, relations), ()), nodes[-1]], score)
+        return
+    parts = next(([entry[key] for key in keys] for keys in ENDS if all(key in entry for key in keys)), [])
+    yield from _path(parts, score)
+
+
+def _of_list(entry: list[Any]) -> Iterator[TextPath]:
+    if entry and all(isinstance(one, (list, Mapping)) for one in entry):
+        paths = [path for one in entry for path in _paths(one)]
+        steps = [path for path in paths if len(path.nodes) == 2]
+        if 1 < len(steps) == len(paths) and all(after.nodes[0] == before.nodes[1] for before, after in zip(steps, steps[1:])):
+            parts = [part for step in steps for part in (step.nodes[0], step.relations[0])]
+            yield from _path([*parts, steps[-1].nodes[1]])
+        else:
+            yield from paths
+        return
+    score = number(entry[-1]) if len(entry) == 4 and not isinstance(entry[-1], str) else None
+    yield from _path(entry[:3] if score is not None else entry, score)
+
+
+def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:
+    """The path of names that alternate entities and relations; none where they do not."""
+    names = [" ".join(part.split()) if isinstance(part, str) else "" for part in parts]
+    if len(names) % 2 and 3 <= len(names) <= 2 * MOST_STEPS + 1 and all(0 < len(name) <= LONGEST_NAME for name in names):
+        yield TextPath(tuple(names[::2]), tuple(names[1::2]), (None,) * (len(names) // 2), score)
+
+
+def _chained(paths: list[TextPath]) -> list[TextPath]:
+    """The paths of a search that goes on from ends that it reached before (Think-on-Graph): each that begins at the end of earlier ones
+    is a step further of these, which are no paths of their own any more."""
+    found: dict[TextPath, None] = {}
+    begun = set[TextPath]()
+    for path in paths:
+        before = [one for one in found if one.nodes[-1] == path.nodes[0] and len(one.nodes) + len(path.nodes) <= MOST_STEPS + 2]
+        begun.update(before)
+        longer = (
+            TextPath((*one.nodes, *path.nodes[1:]), (*one.relations, *path.relations), (*one.forward, *path.forward)) for one in before
+        )
+        found.update(dict.fromkeys(list(longer) or [path]))
+    return [path for path in found if path not in begun]
