@@ -92,7 +92,7 @@ ROWS = Keys(QUESTION_KEYS, ID_KEYS, CONTEXT_KEYS, CONTEXT_IDS, ("scores", "doc_s
 FORMATS: dict[str, RunFormat] = {
     "openinference": RunFormat(
         "Traces of OpenInference",
-        "Phoenix, OTLP/JSON of any OpenInference instrumentation",
+        "Phoenix; any OpenInference instrumentation (0.1.72) as OTLP/JSON, or by the exporter to the console",
         "a row a trace: the root's input and output, the documents of the last retriever or re-ranker",
         "tokens, costs, tools, embeddings",
         is_openinference,
@@ -100,7 +100,7 @@ FORMATS: dict[str, RunFormat] = {
     ),
     "langfuse": RunFormat(
         "Traces of Langfuse",
-        "Langfuse's export of a trace, of traces or of observations",
+        "Langfuse's export of a trace, of traces or of observations, also of version 2 (langfuse 5.0.4)",
         "a row a trace: input, output, the documents of the last retriever",
         "scores, costs, sessions, comments",
         is_langfuse,

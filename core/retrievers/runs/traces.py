@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -152,13 +154,13 @@ def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
                 yield _observation(one, id, False)
         return
     alone = "traceId" not in row
-    yield _observation(row, text_in(row.get("id") if alone else row.get("traceId")), alone or not row.get("parentObservationId"))
+    root = alone or row.get("isRootObservation") is True or not row.get("parentObservationId")  # one marked so may have a parent elsewhere
+    yield _observation(row, text_in(row.get("id") if alone else row.get("traceId")), root)
 
 
 def _observation(row: Mapping[str, Any], trace: str, root: bool) -> _Span:
     kind, name = text_in(row.get("type")).upper(), text_in(row.get("name")).casefold()
-    output = row.get("output")
-    output = parsed(output) if isinstance(output, str) else output
+    asked, output = (_decoded(row.get(key)) for key in ("input", "output"))
     retrieves = kind == "RETRIEVER" or (kind != "GENERATION" and any(word in name for word in ("retriev", "rerank", "search")))
     if isinstance(output, Mapping):
         lists = [value for key in ("documents", "docs", "results", "chunks", "contexts") if isinstance(value := output.get(key), list)]
@@ -167,5 +169,12 @@ def _observation(row: Mapping[str, Any], trace: str, root: bool) -> _Span:
     documents = documents_in(lists[0]) if retrieves and lists else ()
     kind = "RERANKER" if "rerank" in name else "RETRIEVER" if retrieves else kind
     said = "" if documents else text_in(output, ANSWERS)
-    asked, began = text_in(row.get("input"), QUESTIONS), text_in(row.get("startTime"))
-    return _Span(trace, kind, root, asked, said, documents, began, kind == "GENERATION")
+    return _Span(trace, kind, root, text_in(asked, QUESTIONS), said, documents, text_in(row.get("startTime")), kind == "GENERATION")
+
+
+def _decoded(value: Any) -> Any:
+    """What an input or output holds that is JSON in a text, as Langfuse's version 2 of observations has them; else the value."""
+    if isinstance(value, str) and value[:1] == value[-1:] == '"':
+        with suppress(ValueError):
+            return json.loads(value)
+    return parsed(value) if isinstance(value, str) else value

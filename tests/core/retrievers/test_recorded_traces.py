@@ -1,0 +1,38 @@
+"""Traces as OpenInference's and Langfuse's own libraries write them (recorded/SOURCE.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.retrievers.reply import GivenDocument
+from core.retrievers.runs.formats import read_run_file
+
+RECORDED = Path(__file__).with_name("recorded")
+HARBOUR = "Ann Lee built the harbour of Varna in 1902."
+
+
+@pytest.mark.parametrize("file", ["openinference-console.json", "openinference-otlp.json"])
+def test_spans_of_openinference(file):
+    read = read_run_file(RECORDED / file)
+    first, second = read.rows
+    assert (read.format, read.notes) == ("openinference", ())
+    assert (first.question, first.answer) == ("Who built the harbour?", "Ann Lee")
+    assert first.documents == (
+        GivenDocument("harbour.txt", text=HARBOUR, score=0.9),
+        GivenDocument("ship.txt", text="The Marie is a ship.", score=0.4),
+    )
+    assert (second.question, second.answer, len(second.documents)) == ("Who is captain of the Marie?", "Bo Holm", 1)
+
+
+def test_observations_of_langfuse_whose_texts_are_json():
+    read = read_run_file(RECORDED / "langfuse-observations.json")
+    first, second = read.rows
+    assert (read.format, read.notes) == ("langfuse", ())
+    assert (first.question, first.documents, first.answer) == (
+        "Who built the harbour?",
+        (GivenDocument("harbour.txt", text=HARBOUR),),
+        "Ann Lee",
+    )
+    assert (second.question, second.answer) == ("Who owns the Marie?", "Ann Lee does.")  # a root by its mark, whose parent is elsewhere
