@@ -50,7 +50,7 @@ def read(files: Mapping[str, Source]) -> Index:
 
 
 VECTORS = {"nodes": "entity.description", "communities": "community.full_content", "chunks": "text_unit.text"}
-FILE = "embeddings.{}.parquet"  # which GraphRAG writes where `snapshots: embeddings` says so
+IN_PARQUET = "embeddings.{}.parquet"  # which GraphRAG writes where `snapshots: embeddings` says so
 UNREADABLE = "Its vectors lie in LanceDB, which is not read; with “snapshots: embeddings: true” GraphRAG writes them as Parquet too."
 
 
@@ -62,7 +62,7 @@ def _vectors(
     notes: list[str],
 ) -> list[IndexVectors]:
     """The vectors of entities, reports and text units, where they lie in Parquet."""
-    known = {of: files.get(FILE.format(name)) or files.get(FILE.format(name.replace(".", "_"))) for of, name in VECTORS.items()}
+    known = {of: files.get(IN_PARQUET.format(name)) or files.get(IN_PARQUET.format(name.replace(".", "_"))) for of, name in VECTORS.items()}
     if not any(known.values()):
         notes += [UNREADABLE] if any(".lance/" in name for name in files) else []
         return []
