@@ -145,7 +145,9 @@ def _list(as_json: bool) -> None:
         print(f"\n{paper.title}")
         for one in paper.experiments:
             here = ", ".join(one.small()) or "none"
-            print(f"  {one.id:22} {one.place}. {one.title}; about {one.hours} hours on a graphics card; sets in small: {here}")
+            print(
+                f"  {one.id:22} {one.place}. {one.title}; about {one.hours} hour{'s' * (one.hours != 1)} on a graphics card; sets in small: {here}"
+            )
         for place, command in paper.elsewhere.items():
             print(f"  {'':22} {place}: {command}")
         for place, why in paper.open.items():
