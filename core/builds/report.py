@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,34 @@ from core.types import Usage
 
 UNREADABLE = ("unread", "unread reports", "unread summaries")
 """What replies that could not be read are counted as, by what was asked for."""
+
+
+GRAPH, INDEX = "graph", "index"
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """What one step of a build cost: wall-clock seconds, and what language models were asked for it, replies that were saved before
+    included as they cost when they were made. `part` is the `GRAPH` or the `INDEX` over it, as the In-depth Analysis divides both (Figures
+    4 and 5): communities, their reports and vectors are of the index."""
+
+    step: str
+    part: str
+    seconds: float
+    usage: Usage = Usage()
+
+
+def step_costs(report: Mapping[str, Any]) -> tuple[StepCost, ...]:
+    """The steps of a build in their order, by its report as it is saved; none of a report from before they were counted.
+
+    >>> from core.builds.report import step_costs
+    >>> step_costs({"steps": [{"step": "merged", "part": "graph", "seconds": 0.5, "calls": 0, "tokens_in": 0, "tokens_out": 0}]})
+    (StepCost(step='merged', part='graph', seconds=0.5, usage=Usage(calls=0, tokens_in=0, tokens_out=0, texts=0)),)
+    """
+    return tuple(
+        StepCost(one["step"], one["part"], one["seconds"], Usage(one["calls"], one["tokens_in"], one["tokens_out"]))
+        for one in report.get("steps", ())
+    )
 
 
 @dataclass(eq=False)
@@ -23,6 +52,7 @@ class BuildReport:
     usage: Usage = Usage()
     usage_saved: Usage = Usage()  # of replies that were saved before, as they cost when they were made
     seconds: dict[str, float] = field(default_factory=dict)  # by operator
+    steps: list[StepCost] = field(default_factory=list)
     fresh: int = 0  # texts that were read or encoded now, rather than found saved
     models: tuple[str, ...] = ()  # the titles of the language models that it rests on
     shipped: dict[str, Any] | None = None  # where it came with the corpus: what it took when it was made (`core.builds.shipped`)
@@ -50,10 +80,13 @@ class BuildReport:
 
     def plain(self) -> dict[str, Any]:
         """The report as plain data."""
-        used, saved = (
-            {"calls": usage.calls, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out} for usage in (self.usage, self.usage_saved)
-        )
+        used, saved = self._counted(self.usage), self._counted(self.usage_saved)
         seconds = {name: round(took, 1) for name, took in self.seconds.items()}
         counts = dict(sorted(self.counts.items()))
-        report = {"counts": counts, "notes": list(self.notes), "usage": used, "usage_kept": saved, "seconds": seconds}
+        steps = [{"step": one.step, "part": one.part, "seconds": round(one.seconds, 3), **self._counted(one.usage)} for one in self.steps]
+        report = {"counts": counts, "notes": list(self.notes), "usage": used, "usage_kept": saved, "seconds": seconds, "steps": steps}
         return report | ({"models": list(self.models)} if self.models else {}) | ({"shipped": self.shipped} if self.shipped else {})
+
+    @staticmethod
+    def _counted(usage: Usage) -> dict[str, int]:
+        return {"calls": usage.calls, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out}

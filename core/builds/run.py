@@ -15,7 +15,7 @@ from core.builds.base import LANES, BuildContext, BuildLine, BuildOperator, Made
 from core.builds.catalogue import Build, find
 from core.builds.fact_store import FactStore
 from core.builds.grouped import ShippedClusters
-from core.builds.report import UNREADABLE, BuildReport
+from core.builds.report import GRAPH, INDEX, UNREADABLE, BuildReport, StepCost
 from core.builds.shipped import builds_of, shipped_facts, shipped_replies, ships
 from core.builds.speed import Took, learn
 from core.builds.spending import BuildSpending, spent_file
@@ -33,6 +33,7 @@ from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
 from core.models.price import Cap
 from core.runtime.meter import silent
+from core.types import Usage
 
 VERSION = 1
 BUILT = "built.json"  # beside a graph: what it was built from, and the report
@@ -264,12 +265,20 @@ def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
 
 
 def _timed(operator: BuildOperator, made: Made, ctx: BuildContext, took: dict[BuildOperator, Took]) -> Made:
-    start, fresh = time.monotonic(), ctx.report.fresh
+    report = ctx.report
+    start, fresh, before = time.monotonic(), report.fresh, report.usage + report.usage_saved
     made = operator.apply(made, ctx)
-    name, seconds = type(operator).__name__, time.monotonic() - start
-    ctx.report.seconds[name] = ctx.report.seconds.get(name, 0.0) + seconds
-    took[operator] = Took(seconds, ctx.report.fresh - fresh)
+    name, seconds, after = type(operator).__name__, time.monotonic() - start, report.usage + report.usage_saved
+    report.seconds[name] = report.seconds.get(name, 0.0) + seconds
+    asked = Usage(after.calls - before.calls, after.tokens_in - before.tokens_in, after.tokens_out - before.tokens_out)
+    report.steps.append(StepCost(operator.words(), _part_of(operator), seconds, asked))
+    took[operator] = Took(seconds, report.fresh - fresh)
     return made
+
+
+def _part_of(operator: BuildOperator) -> str:
+    """Whether a step makes the graph, or groups it and describes the groups, or makes vectors, which is its index."""
+    return INDEX if operator.stage == "index" or (operator.stage in ("group", "tell") and "graph" in operator.reads) else GRAPH
 
 
 def _stored(made: Made, build: Build, folder: Path, temporary: Path) -> Made:

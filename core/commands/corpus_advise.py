@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
+from contextlib import suppress
 
 from core.commands.terminal import OK, bar, finish, warn
 from core.corpus import open_corpus
 from core.errors import BadInput
 from core.evaluation.advice.advising import start
-from core.evaluation.advice.answer import answer
+from core.evaluation.advice.answer import Answer, answer
 from core.evaluation.advice.plan import MINUTES, ROLE, estimate, usual_writer
-from core.evaluation.advice.saved import BY_MODEL, BY_NAMES
+from core.evaluation.advice.roadmap import Leaf, advised, leaves, measured, questions, read_answers
+from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, saved_advice
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Store, evaluations_file
 
@@ -39,12 +42,23 @@ def add_parts(parts) -> None:
     advise.add_argument("--seed", type=int, default=0, help="of all that is drawn (default: 0)")
     advise.add_argument("--again", action="store_true", help="make the questions and the answer anew")
     advise.add_argument("--yes", action="store_true", help="do not ask before a language model elsewhere is put to work")
+    advise.add_argument(
+        "--paper",
+        default=None,
+        metavar="ANSWERS",
+        nargs="?",
+        const="",
+        help="measure nothing: what the In-depth Analysis recommends (its Figure 13) for these answers, such as specific,complex,low,more, "
+        "beside what was measured on these texts before; without answers all that it recommends",
+    )
     advise.add_argument("--json", action="store_true", help="print one JSON object")
     advise.set_defaults(run=run)
 
 
 def run(options) -> int:
     """Make the advice, and print it; the exit code."""
+    if options.paper is not None:
+        return _roadmap(options)
     if not 1 <= options.minutes <= 24 * 60:
         raise BadInput(f"Give 1 to {24 * 60:,} minutes, not {options.minutes:g}.")
     engine, store = options.engine(), Store(evaluations_file())
@@ -64,3 +78,28 @@ def run(options) -> int:
         print(paragraph)
     print(f"The questions are saved as {advice.set}, the figures as run {advice.run}: python -m core evaluate --set {advice.set} ...")
     return OK
+
+
+def _roadmap(options) -> int:
+    """Print what the paper recommends, beside what was measured of it on this corpus."""
+    found, corpus, store = Answer("", ""), open_corpus(options.name), Store(evaluations_file())
+    saved = saved_advice(corpus)
+    if saved is not None and saved.done:
+        with suppress(BadInput):  # its figures were deleted
+            found = answer(Summary(store.run(saved.run), store.rows(saved.run)), saved)
+    advice = advised(read_answers(options.paper))
+    chosen = (advice,) if isinstance(advice, Leaf) else tuple(leaf for leaf in leaves() if _fits(leaf, read_answers(options.paper)))
+    written = [(leaf, [*leaf.words(), measured(leaf, found.shares, found.names, found.asked)]) for leaf in chosen]
+    if options.json:
+        print(json.dumps([dataclasses.asdict(leaf) | {"sentences": said} for leaf, said in written], ensure_ascii=False, indent=2))
+        return OK
+    known = questions()
+    for leaf, said in written:
+        way = "; ".join(f"{known[key].title} {known[key].options[value]}" for key, value in leaf.when.items())
+        print("\n".join([f"{','.join(leaf.when.values())}: {way}", *(f"  {sentence}" for sentence in said), ""]))
+    return OK
+
+
+def _fits(leaf: Leaf, answers: Mapping[str, str]) -> bool:
+    """Whether a recommendation is on the way that these answers lead."""
+    return all(leaf.when.get(key) == value for key, value in answers.items())

@@ -10,12 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from core.builds import find, status
+from core.commands import reproduce_costs
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import OK, bar, finish, warn, write_text
+from core.corpus import open_corpus
 from core.errors import BadInput, nearest
 from core.evaluation.pairwise.judging import start
-from core.evaluation.papers.beside import Beside, Measured, beside, markdown, wide, written
-from core.evaluation.papers.experiments import Experiment, PublishedSet, experiment, papers
+from core.evaluation.papers.beside import Beside, Measured, beside, markdown, order_of_sets, wide, written
+from core.evaluation.papers.experiments import Experiment, PublishedSet, costs, experiment, papers
 from core.evaluation.papers.gains import gains, quartiles
 from core.evaluation.papers.measures import MEASURES
 from core.evaluation.papers.walks import prepare_walks
@@ -26,6 +29,8 @@ from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.io.durations import with_time_left
+from core.operators.texts.built import BuiltGraph
+from core.sources import corpus_with
 
 SMALL = 5  # questions of each set
 EPILOG = """Without a name it lists every table and figure of the five papers, and what makes each. A run is an evaluation for each
@@ -60,7 +65,7 @@ def add(commands) -> None:
     reproduce.add_argument("--no-llm", action="store_true", help="ask no language model for answers; the graph reader's are scored")
     reproduce.add_argument("--judge", action="store_true", help="let the model of the role judge say whether each answer is right")
     reproduce.add_argument("--fetch", action="store_true", help="say where the sets are published, and run nothing")
-    reproduce.add_argument("--out", metavar="FILE", help="write the tables as Markdown")
+    reproduce.add_argument("--out", metavar="FILE", help="write the tables as Markdown; of costs the picture beside it, as HTML")
     reproduce.add_argument("--json", action="store_true", help="print one JSON object")
     add_workers(reproduce)
     reproduce.set_defaults(run=run)
@@ -71,6 +76,8 @@ def run(options) -> int:
     if options.name is None:
         _list(options.json)
         return OK
+    if (of_costs := costs().get(options.name)) is not None:
+        return reproduce_costs.run(options, of_costs)
     wanted = experiment(options.name)
     if wanted.against and options.no_llm:
         raise BadInput(f"{wanted.id} compares the answers of a language model; leave out --no-llm.")
@@ -109,6 +116,7 @@ def _evaluated(options, engine, wanted: Experiment, sets: dict[str, str]) -> tup
     differs = _differs(options, wanted, sets, engine)
     for name, asked in sets.items():
         here, instances = wanted.asked(catalogue(), name, options.small)
+        _check_built(asked, instances if here.builds else ())
         summary = _asked(options, engine, here, instances, name, asked)
         differs += [f"{name}: {sentence}" for sentence in filter(None, [_part(summary), summary.so_far(), *summary.failed()])]
         found = gains(here, name, summary) if here.after else beside(here, name, summary)
@@ -119,6 +127,7 @@ def _evaluated(options, engine, wanted: Experiment, sets: dict[str, str]) -> tup
             differs += [f"{name}: {sentence}" for sentence in (*tally.doubts(), *goes_with(found, rates, tally))]
             found = [*found, rates]
         tables += [wide(found)] if here.wide else found
+    differs += order_of_sets(tables) if len(wanted.rows) == 1 else []
     return tables, differs
 
 
@@ -148,6 +157,8 @@ def _list(as_json: bool) -> None:
             print(
                 f"  {one.id:22} {one.place}. {one.title}; about {one.hours} hour{'s' * (one.hours != 1)} on a graphics card; sets in small: {here}"
             )
+        for cost in paper.costs:
+            print(f"  {cost.id:22} {cost.place}. {cost.title}; about {cost.hours} hours on a graphics card; in small: {cost.small}")
         for place, command in paper.elsewhere.items():
             print(f"  {'':22} {place}: {command}")
         for place, why in paper.open.items():
@@ -185,6 +196,21 @@ def _in(folders: list[Path], published: PublishedSet) -> str:
     return ""
 
 
+def _check_built(asked: str, instances: Sequence[Instance]) -> None:
+    """Raises BadInput where a graph that these name is not built and needs a language model, with the commands that build it."""
+    source = corpus_with(asked) if instances else None
+    if source is None:
+        return
+    corpus, missing = open_corpus(source.name), dict[str, None]()
+    for operator in (operator for one in instances for operator in one.line if isinstance(operator, BuiltGraph)):
+        one = find(operator.build)
+        if one.line.asks_chat and not status(corpus, one).serves:
+            missing[f'python -m core corpus build {corpus.name} --graph "{one.line!r}"'] = None
+    if missing:
+        first = f"{len(missing)} graphs are to be built first, each by a language model (--estimate says its cost):"
+        raise BadInput("\n".join([first, *missing]))
+
+
 def _asked(options, engine, wanted: Experiment, instances: Sequence[Instance], name: str, asked: str) -> Summary:
     """The run of one set, finished. Raises BadInput, HopscopeError."""
     size, model = _size(options), wanted.model and not options.no_llm
@@ -193,7 +219,7 @@ def _asked(options, engine, wanted: Experiment, instances: Sequence[Instance], n
     store = Store(evaluations_file())
     with bar("Opening the graph") as advanced:
         by_name = lambda graph: engine.graph(graph, progress=advanced)
-        plan = make_plan(instances, asked, size, by_name, abstract=bool(wanted.against), **settings)
+        plan = make_plan(instances, asked, size, by_name, abstract=wanted.abstract or bool(wanted.against), **settings)
     warn(plan.notes)
     with bar("Encoding walks") as advanced:
         prepare_walks(plan, engine, with_time_left(advanced))

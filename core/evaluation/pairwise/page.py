@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
 from core.evaluation.pairwise.plot import matrix
 from core.evaluation.pairwise.tally import Tally
 from core.evaluation.pairwise.verdicts import CRITERIA
-from core.evaluation.reports.html import PAGE
+from core.evaluation.reports.html import PAGE, plotly_script
 from core.evaluation.reports.naming import Called
 
 SETTINGS = {"displaylogo": False, "responsive": True}
@@ -17,9 +16,6 @@ SETTINGS = {"displaylogo": False, "responsive": True}
 
 def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
     """The win rates of each criterion as a picture, who judged, and what to doubt."""
-    from plotly.offline import get_plotlyjs
-
-    script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
     sentences = [f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.", *tally.doubts()]
     decisive = [one for one in CRITERIA if tally.decides(one)]
     mute = [one for one in CRITERIA if one not in decisive] if tally.read else []
@@ -27,7 +23,7 @@ def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
     fit = "dispatchEvent(new Event('resize'))"  # what was folded has no width to be drawn at
     rest = f'<details ontoggle="{fit}"><summary>Win rates that say nothing</summary>{folded}</details>' if mute else ""
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
-    body = f"{words}<script>{script}</script>{open_}{rest}"
+    body = f"{words}{plotly_script()}{open_}{rest}"
     return PAGE.format(title="Answers judged in pairs", body=body)
 
 

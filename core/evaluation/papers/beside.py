@@ -16,7 +16,8 @@ LEAST = 20  # questions, for an interval of differences that says something
 
 @dataclass(frozen=True)
 class Row:
-    """A method: its value in the paper and here, and how far it is from the first row in both. `agrees` says whether the paper's
+    """A method: its value in the paper and here, and how far it is in both from the first row, or from the first of the rows that vary one
+    method. `agrees` says whether the paper's
     difference lies in the interval of the one here; None where one of them is not there, or rests on fewer than `LEAST` questions."""
 
     instance: str
@@ -60,26 +61,42 @@ def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
     found = []
     names = tuple(experiment.printed[name])
     table = summary.table(names) if names else {}
-    first, *others = summary.instances
+    firsts = {instance: experiment.firsts.get(instance, summary.instances[0]) for instance in summary.instances}
     for metric in names:
         printed = dict(zip(experiment.rows, experiment.printed[name][metric], strict=True))
-        tests = {test.a: test for test in summary.compared([(other, first) for other in others], [metric])}
+        tests = {test.a: test for test in summary.compared([pair for pair in firsts.items() if pair[0] != pair[1]], [metric])}
         rows = []
         for instance in summary.instances:
-            known, zero = printed[instance], printed[first]
+            known, zero = printed[instance], printed[firsts[instance]]
             rows.append(
                 Row(
                     instance,
                     experiment.rows[instance],
                     known,
                     table[instance][metric],
-                    None if known is None or zero is None or instance == first else known - zero,
+                    None if known is None or zero is None or instance == firsts[instance] else known - zero,
                     (tests[instance].difference, tests[instance].low, tests[instance].high) if instance in tests else None,
                 )
             )
         both = [(row.printed, row.here.mean) for row in rows if row.printed is not None and row.here.mean is not None]
         found.append(Beside(name, summary.run.spec["set"], metric, tuple(rows), kendall(both)))
     return found
+
+
+def order_of_sets(tables: Sequence[Beside | Measured]) -> list[str]:
+    """For each row of the tables how the order of the sets by the paper's values agrees with that here, in a sentence; nothing where fewer
+    than three sets have both values."""
+    found = dict[tuple[str, str], list[tuple[float, float]]]()
+    for one in (one for one in tables if isinstance(one, Beside)):
+        for row in one.rows:
+            if row.printed is not None and row.here.mean is not None:
+                found.setdefault((row.name, one.metric), []).append((row.printed, row.here.mean))
+    taus = {key: kendall(pairs) for key, pairs in found.items()}
+    return [
+        f"{name}, {metric}: Kendall's tau of the order of the {len(found[name, metric])} sets is {tau:.2f}."
+        for (name, metric), tau in taus.items()
+        if tau is not None
+    ]
 
 
 def kendall(pairs: Sequence[tuple[float, float]]) -> float | None:
@@ -152,7 +169,10 @@ def agreement(one: Beside) -> str:
         "The order of the methods cannot be compared." if one.tau is None else f"Kendall's tau of the order of the methods: {one.tau:.2f}."
     )
     few = f"With fewer than {LEAST} questions nothing is said on whether differences agree." if n < LEAST else ""
+    own = " of the same method" if sum(row.printed_difference is None for row in one.rows if row.printed is not None) > 1 else ""
     within = (
-        f"For {sum(compared)} of {len(compared)} the paper's difference from the first row lies in the interval here." if compared else ""
+        f"For {sum(compared)} of {len(compared)} the paper's difference from the first row{own} lies in the interval here."
+        if compared
+        else ""
     )
     return " ".join(filter(None, (f"{n:,} questions of {one.asked}.", order, few, within)))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, nearest
+from core.evaluation.papers.building import BuildingCosts
 from core.evaluation.reports.sensitivity import variant, varied
 from core.instances.catalogue import Instance
 from core.lines import split
@@ -50,8 +51,11 @@ class Experiment:
     are compared but how these go with what the others gain (`core.evaluation.papers.gains`). `against` is the instance whose answers a
     language model compares with those of each other one, `wins` for each set the others' win rates over it as printed
     (`core.evaluation.papers.wins`). `vary` makes of each row one for every value of an operator's parameter, in a small run `small_vary`,
-    by row; of such rows nothing is printed. `wide` says whether the metrics of a set are columns of one table. `measures` names what is
-    taken in the place of an evaluation (`core.evaluation.papers.measures`).
+    by row; a printed column goes through the values of the first row, then of the next, and where it is shorter nothing is printed of
+    such rows. `label` calls a value by what it counts; `builds` has the build that a row is asked on where a building operator varies,
+    of a small run `small_builds`; `firsts` by instance the one that its differences are taken from, where that is not the first.
+    `abstract` says whether all are asked as abstract questions. `wide` says whether the metrics of a set are columns of one table.
+    `measures` names what is taken in the place of an evaluation (`core.evaluation.papers.measures`).
     """
 
     id: str
@@ -75,6 +79,11 @@ class Experiment:
     small_vary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wide: bool = False
     measures: str = ""
+    abstract: bool = False
+    label: str = ""
+    builds: Mapping[str, str] = field(default_factory=dict)
+    small_builds: Mapping[str, str] = field(default_factory=dict)
+    firsts: Mapping[str, str] = field(default_factory=dict)
 
     def asked(self, known: Mapping[str, Instance], name: str, small: bool = False) -> tuple[Experiment, tuple[Instance, ...]]:
         """The experiment on the set of that name, with a row for every instance that is asked, and these instances."""
@@ -85,20 +94,29 @@ class Experiment:
             names = {there[id].id: row for id, row in self.rows.items()}
             after, against = (there[id].id if id else "" for id in (self.after, self.against))
             return replace(self, rows=names, after=after, against=against), (*before, *(there[id] for id in chosen))
-        rows, instances = dict[str, str](), list(before)
+        builds = self.small_builds if small and self.small_builds else self.builds
+        rows, instances, firsts = dict[str, str](), list(before), dict[str, str]()
         for id in chosen:
+            one = variant(there[id], BuiltGraph, "build", builds[id]) if builds else there[id]
             for variation in (self.small_vary if small and self.small_vary else self.vary)[id]:
                 parameter, _, values = variation.partition("=")
-                for instance, value in zip(varied((there[id],), variation), split(values), strict=True):
-                    label = f"{parameter.rpartition('.')[2]} {value.strip()}"
+                found = varied((one,), variation)
+                firsts |= {instance.id: found[0].id for instance in found} if builds else {}
+                for instance, value in zip(found, split(values), strict=True):
+                    label = self.label.format(int(value)) if self.label else f"{parameter.rpartition('.')[2]} {value.strip()}"
                     if instance.id in rows:  # a value of two parameters that is the default of both
                         rows[instance.id] += f", {label}"
                     else:
                         rows[instance.id] = f"{self.rows[id]}, {label}"
                         instances.append(instance)
+        each = len(rows) // len(chosen)
+        places = [list(self.rows).index(id) * each + at for id in chosen for at in range(each)]
         none = (None,) * len(rows)
-        printed = {name: dict.fromkeys(columns, none) for name, columns in self.printed.items()}
-        return replace(self, rows=rows, printed=printed), tuple(instances)
+        printed = {
+            name: {metric: tuple(column[at] for at in places) if len(column) > places[-1] else none for metric, column in columns.items()}
+            for name, columns in self.printed.items()
+        }
+        return replace(self, rows=rows, printed=printed, firsts=firsts), tuple(instances)
 
     def small(self) -> dict[str, str]:
         """The shipped question sets of a small run by the paper's name of the set, the first one of those that share a shipped set."""
@@ -120,11 +138,12 @@ def _on(instance: Instance, asked: PublishedSet) -> Instance:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's experiments, with the tables and figures that another command makes (by place, the command), and those that nothing here
-    makes (by place, why)."""
+    """A paper's experiments and its figures of what graphs cost to build, with the tables and figures that another command makes (by place,
+    the command), and those that nothing here makes (by place, why)."""
 
     title: str
     experiments: tuple[Experiment, ...]
+    costs: tuple[BuildingCosts, ...] = ()
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     open: Mapping[str, str] = field(default_factory=dict)
 
@@ -139,8 +158,13 @@ def experiment(id: str) -> Experiment:
     """The experiment of that id. Raises BadInput with the nearest one."""
     known = {one.id: one for paper in papers() for one in paper.experiments}
     if id not in known:
-        raise BadInput(f"There is no experiment “{id}”.{nearest(id, tuple(known))} “reproduce” lists them.")
+        raise BadInput(f"There is no experiment “{id}”.{nearest(id, (*known, *costs()))} “reproduce” lists them.")
     return known[id]
+
+
+def costs() -> dict[str, BuildingCosts]:
+    """The figures of what graphs cost to build, by id."""
+    return {one.id: one for paper in papers() for one in paper.costs}
 
 
 def _read(file: dict[str, Any]) -> Paper:
@@ -149,11 +173,16 @@ def _read(file: dict[str, Any]) -> Paper:
     about = {"paper": paper["title"], "answers": paper["answers"], "differs": tuple(paper.get("differs", ()))}
     scale = paper.get("scale", 1.0)
     found = tuple(_experiment(id, one, sets, one.get("scale", scale), about) for id, one in file.get("experiments", {}).items())
-    return Paper(paper["title"], found, file.get("elsewhere", {}), file.get("open", {}))
+    costs = tuple(
+        BuildingCosts(id, paper["title"], **one | {name: tuple(one.get(name, ())) for name in ("levels", "differs")})
+        for id, one in file.get("costs", {}).items()
+    )
+    return Paper(paper["title"], found, costs, file.get("elsewhere", {}), file.get("open", {}))
 
 
 def _experiment(id: str, values: dict[str, Any], sets: Mapping[str, PublishedSet], scale: float, about: dict[str, Any]) -> Experiment:
     none = (math.nan,) * len(values["rows"])
+    sets = {**sets, **{name: replace(sets[name], **other) for name, other in values.get("small_sets", {}).items()}}
     scaled = lambda column: tuple(None if math.isnan(value) else value * scale for value in column or none)
     read = {
         "printed": {name: {metric: scaled(column) for metric, column in columns.items()} for name, columns in values["printed"].items()},
@@ -162,7 +191,9 @@ def _experiment(id: str, values: dict[str, Any], sets: Mapping[str, PublishedSet
         "small_vary": _by_row(values["rows"], values.get("small_vary", {})),
         "differs": (*(() if values.get("measures") else about["differs"]), *values.get("differs", ())),
     }
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items() if key != "scale"}
+    values = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in values.items() if key not in ("scale", "small_sets")
+    }
     return Experiment(id, sets=sets, **about | values | read)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterable
 from html import escape
+from typing import TYPE_CHECKING
 
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
@@ -16,6 +18,9 @@ from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.steps_table import worth_html
 from core.evaluation.reports.summary import Summary
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -60,15 +65,30 @@ details {{ margin: 6px 0; }}
 """
 
 
-def report_html(summary: Summary) -> str:
-    """The whole report: figures, pictures, operators, paired tests, failures, and what every metric means."""
+def plotly_script() -> str:
+    """The script that draws plotly's pictures, as an element of a page that needs no network."""
     from plotly.offline import get_plotlyjs
 
+    script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
+    return f"<script>{script}</script>"
+
+
+def cards(figures: Iterable[Figure]) -> str:
+    """Plotly's pictures as elements of a page that has `plotly_script`."""
+    settings = {"displaylogo": False, "responsive": True}
+    drawn = (
+        figure.to_html(full_html=False, include_plotlyjs=False, include_mathjax=False, div_id=f"picture-{i}", config=settings)
+        for i, figure in enumerate(figures)
+    )
+    return "".join(f"<div class='card'>{one}</div>" for one in drawn)
+
+
+def report_html(summary: Summary) -> str:
+    """The whole report: figures, pictures, operators, paired tests, failures, and what every metric means."""
     run, spec, table = summary.run, summary.run.spec, summary.table()
     names = [name for name in summary.reported if any(figures[name].n for figures in table.values())]
     notes = [*summary.failed(), *summary.faults(), *summary.shallow(names), *summary.brought()]
     title = f"Evaluation {run.id}: {len(spec['instances'])} instances on {spec['set']}"
-    script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
     body = [
         _facts(summary),
         _recommended(summary),
@@ -76,7 +96,7 @@ def report_html(summary: Summary) -> str:
         "scores 0.</p>"
         f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in notes)}"
         f"{_figures(summary, table, names)}",
-        f"<script>{script}</script>",
+        plotly_script(),
         f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",
         f"<h2>Operators, mean a question</h2>{_operators(summary)}",
         _tests(summary),
@@ -130,12 +150,7 @@ def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
     figures += [plots.by_budget(summary, found, name) for name in FIGURES if (found := by_budget(summary, name))]
     if len(summary.by_hops()) > 1:
         figures += [plots.by_hops(summary, name) for name in ("hits@1", "path_recall@32") if _says_something(table, name)]
-    settings = {"displaylogo": False, "responsive": True}
-    drawn = [
-        figure.to_html(full_html=False, include_plotlyjs=False, include_mathjax=False, div_id=f"picture-{i}", config=settings)
-        for i, figure in enumerate(figures)
-    ]
-    return "".join(f"<div class='card'>{one}</div>" for one in drawn)
+    return cards(figures)
 
 
 def _says_something(table: dict[str, dict[str, Estimate]], name: str) -> bool:

@@ -12,6 +12,7 @@ from core.errors import HopscopeError
 from core.evaluation.advice.advising import job_key, start
 from core.evaluation.advice.answer import Answer, answer
 from core.evaluation.advice.plan import ROLE, estimate, kinds, usual_writer
+from core.evaluation.advice.roadmap import Asked, advised, measured
 from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, Advice, saved_advice
 from core.evaluation.reports.summary import Summary
 from core.io.durations import span
@@ -69,6 +70,8 @@ def _answered(corpus: Corpus, before: Advice, current: bool) -> None:
         with st.popover("How the questions were made", icon=":material/quiz:"):
             for sentence in found.made:
                 st.write(plain(sentence))
+        with st.popover("What the paper recommends", icon=":material/alt_route:"):
+            _roadmap(corpus, found)
         with st.popover("Ask anew", icon=":material/refresh:"):
             _form(corpus, before)
         figures = {"run": str(before.run)}
@@ -93,6 +96,23 @@ def _kinds(found: Answer) -> None:
         ],
         hide_index=True,
     )
+
+
+def _roadmap(corpus: Corpus, found: Answer) -> None:
+    """The questions of the paper's roadmap one after the other, and the method that they lead to, beside what was measured here."""
+    st.caption("The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends.")
+    answers: dict[str, str] = {}
+    while isinstance(step := advised(answers), Asked):
+        options = step.options
+        given = st.radio(
+            step.title, list(options), None, key=f"roadmap-{corpus.name}-{step.key}", format_func=options.__getitem__, horizontal=True
+        )
+        if given is None:
+            return
+        answers[step.key] = given
+    st.markdown(f"**{plain(step.name)}**")
+    for sentence in (*step.words(), measured(step, found.shares, found.names, found.asked)):
+        st.write(plain(sentence))
 
 
 def _answer(before: Advice) -> Answer | None:
@@ -132,6 +152,9 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
         icon=":material/play_arrow:",
         **held(barred(OWNED_AS, corpus.name) if corpus.own else ""),
     )
+    if not done:
+        with st.popover("What the paper recommends", icon=":material/alt_route:"):
+            _roadmap(corpus, Answer("", ""))
     if pressed and said(lambda: start(engine(), store(), corpus, by=by, seed=before.seed + done if before is not None else 0)):
         st.rerun()
 

@@ -22,6 +22,7 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import working
+from pages.parts.texts.building_cost import building_cost
 from pages.parts.texts.graph_view import look
 from pages.parts.texts.kinds import chosen_build
 from pages.parts.texts.mending import mended
@@ -85,6 +86,8 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
             _start(corpus, now, job)
     elif _unreadable(now):
         _gaps(corpus, now)
+    if now.current and not at_work:
+        building_cost(corpus, now)
     if job is not None:
         ended = "Cancelled. What was read is kept, and building goes on from there." if job.status == CANCELLED and not now.current else ""
         working(job, now.build.id, ended, share=True)

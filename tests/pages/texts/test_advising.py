@@ -63,6 +63,19 @@ def test_open_it_says_what_it_will_cost_and_begins_with_a_click(texts, monkeypat
     assert begun == [{"by": BY_NAMES, "seed": 0}] and not at.exception
 
 
+def test_the_papers_roadmap_leads_to_a_method_beside_what_was_measured(answered):
+    at = opened(**{"advice-small": True})
+    for key, value in (("kind", "specific"), ("depth", "simple"), ("chunks", "human")):
+        assert "On these texts" not in shown(at)
+        at.radio(key=f"roadmap-small-{key}").set_value(value).run()
+    assert not at.exception
+    text = shown(at)
+    assert "The paper recommends VanillaRAG here" in text and "On these texts (24 made questions): Passages by meaning" in text
+    at.radio(key="roadmap-small-kind").set_value("abstract").run()
+    at.radio(key="roadmap-small-overview").set_value("high").run()
+    assert "The paper recommends GGraphRAG here" in shown(at) and "Overviews were not compared" in shown(at)
+
+
 def test_a_finished_answer_is_in_the_title_and_what_it_rests_on_below(answered):
     at = opened(**{"advice-small": True})
     assert not at.exception and of(at).label.replace("\\", "") == f"{advising.TITLE} **{HEADLINE}**"

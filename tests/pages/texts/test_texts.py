@@ -43,6 +43,19 @@ def test_a_build_says_its_cost_first_and_shows_its_entities(small):
     assert [one.label for one in at.metric] == ["Entities", "Relations", "Chunks", "Communities"] and at.metric[2].value == "2"
 
 
+def test_what_building_cost_is_a_row_a_step(small):
+    at = opened()
+    until(at, lambda: "Build" in labels(at))
+    built(at)
+    now = status(small, "tkg-noun-phrases")
+    at = opened(**{f"building-cost-{now.folder.name}": True})
+    table = at.table[0].value
+    assert list(table.columns) == ["Step", "For", "Seconds", "Calls", "Prompt tokens", "Completion tokens"]
+    steps = [operator.words() for operator in now.build.line]
+    assert [one.replace("\\", "") for one in table["Step"]] == steps and set(table["Prompt tokens"]) == {"0"}
+    assert list(table["For"]) == ["the graph"] * 3 + ["the index"] * 5 and "No language model was asked." in texts(at)
+
+
 def test_an_entity_shows_the_sentences_it_came_from(small):
     at = built(opened())
     graph = open_graph(small, "tkg-noun-phrases")

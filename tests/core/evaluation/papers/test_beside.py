@@ -9,7 +9,7 @@ import pytest
 
 from core.cli import OK, WRONG, main
 from core.evaluation.metrics.statistics import Estimate
-from core.evaluation.papers.beside import Beside, Row, agreement, beside, kendall, markdown, wide
+from core.evaluation.papers.beside import Beside, Row, agreement, beside, kendall, markdown, order_of_sets, wide
 from core.evaluation.papers.experiments import Experiment, PublishedSet
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
@@ -61,6 +61,19 @@ def test_a_difference_outside_of_the_interval_does_not_agree():
 def test_orders_that_cannot_be_compared():
     assert kendall([]) is None and kendall([(1, 2), (2, 3)]) is None and kendall([(1, 2), (2, 2), (3, 2)]) is None
     assert kendall([(3, 1), (2, 2), (1, 3)]) == -1
+
+
+def test_differences_are_from_the_row_that_each_names():
+    own = dataclasses.replace(MADE, firsts={"b": "b"})  # each begins a method of its own
+    (found,) = beside(own, "Films", summary(40))
+    assert [row.printed_difference for row in found.rows] == [None, None] and found.rows[1].difference is None
+
+
+def test_the_order_of_sets_for_one_method():
+    table = lambda set, printed, here: Beside(set, "asked", "summaries", (Row("a", "A", printed, Estimate(here, here, here, 30)),), None)
+    tables = [table("One", 0.4, 0.9), table("Two", 0.3, 0.1), table("Three", 0.2, 0.2)]  # of three pairs one is the other way round
+    assert order_of_sets(tables) == ["A, summaries: Kendall's tau of the order of the 3 sets is 0.33."]
+    assert order_of_sets(tables[:2]) == [] and order_of_sets([]) == []
 
 
 def test_markdown_has_what_is_missing_as_a_dash():
@@ -119,6 +132,12 @@ def test_what_cannot_be_is_a_sentence(told, tmp_path):
     assert "Did you mean “CWQ”" in told("lego-table-7", "--small", "--set", "CWW")[2]
     assert "A sample is" in told("lego-table-7", "--small", "--sample", "some")[2]
     assert "cannot be written" in told("lego-table-7", "--small", "--out", str(tmp_path / "none" / "t.md"))[2]
+
+
+def test_graphs_by_a_language_model_are_to_be_built_first(told):
+    code, out, err = told("analysis-table-7", "--data", "MultihopQA=christmas-carol", "--sample", "1")
+    assert code == WRONG and not out and "12 graphs are to be built first" in err
+    assert 'corpus build christmas-carol --graph "TokenChunks(size=600) >> LanguageModelExtraction(' in err
 
 
 def test_the_list_and_the_sources(told):

@@ -10,7 +10,7 @@ from core.cli import COMMANDS
 from core.datasets import question_set
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.papers.experiments import experiment, papers
+from core.evaluation.papers.experiments import costs, experiment, papers
 from core.instances.catalogue import published
 from core.io.home import ROOT
 from core.sources import corpus_with
@@ -38,8 +38,9 @@ def test_an_experiment_names_what_is_here(one):
     for name, columns in one.printed.items():
         assert one.sets[name].fetch
         for measured, values in columns.items():
-            assert metric(measured).name == measured and len(values) == len(one.rows)
-            if measured != "seconds":  # shares, whatever the paper prints
+            several = len(one.vary["vanilla-rag"][0].split(",")) if one.builds else 1
+            assert metric(measured).name == measured and len(values) == several * len(one.rows)
+            if measured not in ("seconds", "tokens"):  # shares, whatever the paper prints
                 assert all(value is None or 0 <= value <= 1 for value in values)
     for name in ",".join(one.small().values()).split(","):
         assert not name or corpus_with(name) or question_set(name).questions
@@ -52,7 +53,7 @@ def test_other_commands_that_are_named_are_there():
 
 def test_the_page_has_each_experiment():
     page = (ROOT / "docs" / "reproducing.md").read_text("utf-8")
-    assert set(re.findall(r"^\| `([a-z0-9-]+)`", page, re.M)) == {one.id for one in ALL}
+    assert set(re.findall(r"^\| `([a-z0-9-]+)`", page, re.M)) == {*(one.id for one in ALL), *costs()}
 
 
 def test_values_as_printed():
@@ -98,6 +99,37 @@ def test_what_the_others_are_held_against_stands_on_the_graph_of_the_set_too():
 
 def test_sets_that_share_a_shipped_one_are_tried_once():
     assert experiment("fastinsight-table-3").small() == {"ACL-OCL": "cacm", "BSARD-G": "hotpotqa"}
+
+
+def test_values_by_chunk_size_as_printed():
+    # Table 7: RAPTOR on HotpotAll falls from 56.1 with 600 tokens to 32.0, HippoRAG is best with 1,200
+    table, _ = experiment("analysis-table-7").asked(published(), "MultihopQA")
+    accuracy = dict(zip(table.rows.values(), table.printed["HotpotAll"]["accuracy"], strict=True))
+    assert len(accuracy) == 15 and next(iter(accuracy)) == "VanillaRAG, 600 tokens"
+    assert accuracy["RAPTOR, 600 tokens"] == pytest.approx(0.56132) and accuracy["RAPTOR, 1,200 tokens"] == pytest.approx(0.31983)
+    assert accuracy["HippoRAG, 1,200 tokens"] == pytest.approx(0.55267) and accuracy["LGraphRAG, 2,400 tokens"] == pytest.approx(0.37061)
+
+
+def test_each_chunk_size_is_a_method_on_a_build_of_its_own():
+    table, instances = experiment("analysis-table-7").asked(published(), "MultihopQA")
+    assert [one.id for one in instances] == list(table.rows) and len(table.rows) == 15
+    assert [table.firsts[one.id] for one in instances] == [one.id for one in instances[::3] for _ in range(3)]  # its own 600 tokens
+    dalk = [id for id, name in table.rows.items() if name.startswith("DALK")]
+    assert all(f"size={size}" in id and "LanguageModelExtraction" in id for size, id in zip((600, 2400), (dalk[0], dalk[2])))
+    assert "kg-paper" in dalk[1]  # 1,200 tokens are the build's own
+    small, _ = experiment("analysis-table-7").asked(published(), "MultihopQA", small=True)
+    assert not any("LanguageModelExtraction" in id or "-paper" in id for id in small.rows)
+    printed = dict(zip(small.rows.values(), small.printed["MultihopQA"]["accuracy"], strict=True))
+    assert len(printed) == 12 and printed["HippoRAG, 600 tokens"] == pytest.approx(0.47144)  # DALK is left out, its values too
+
+
+def test_the_other_tables_of_costs_as_printed():
+    # Table 6: ToG is the slowest on MultihopQA; Table 10: GGraphRAG reads most on Agriculture; Exp. 4: more summaries for several hops
+    costs, abstract = experiment("analysis-table-6"), experiment("analysis-table-10")
+    assert dict(zip(costs.rows.values(), costs.printed["MultihopQA"]["seconds"]))["ToG"] == 69.74
+    assert dict(zip(abstract.rows.values(), abstract.printed["Agriculture"]["tokens"]))["GGraphRAG"] == 448762 and abstract.abstract
+    share = {name: columns["summaries"][0] for name, columns in experiment("analysis-exp-4").printed.items()}
+    assert min(share["MultihopQA"], share["MusiqueQA"]) > max(share["Quality"], share["PopQA"], share["HotpotQA"])
 
 
 def test_an_unknown_experiment_is_a_sentence():

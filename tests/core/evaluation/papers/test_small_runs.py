@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from core.cli import OK, main
+from core.corpus import Document, write
 from core.evaluation.papers.experiments import experiment
+from core.types import Question
 from tests.model_server import model_server
 
 QUESTIONS = (
@@ -108,6 +111,49 @@ def test_an_index_for_each_depth_of_walks(run, films, tmp_path):
         assert {row["printed"] for row in table["rows"]} == {None}
     made = {path.name.split("x")[1][0] for path in films.folder.glob("indexes/*/walks-*")}
     assert made == set("123456")
+
+
+@pytest.fixture
+def harbour(tmp_path):
+    """A corpus of one long text in the home of the test, and its question set."""
+    text = " ".join(
+        f"Tom Reid built the harbour of Oban in {1700 + year}. Ann Shaw of Leith sold him stone number {year}." for year in range(200)
+    )
+    asked = [Question("q0", "Who built the harbour of Oban?", answers=("Tom Reid",))]
+    write(tmp_path / "home" / "corpora" / "harbour", [Document("one", text, "Oban")], sets={"harbour-asked": ("Harbour", asked)})
+    return "harbour-asked"
+
+
+def test_chunk_sizes_each_on_a_graph_of_its_own(run, harbour, monkeypatch):
+    wanted = experiment("analysis-table-7")
+    sets = {name: replace(one, small=harbour if name == "MultihopQA" else "") for name, one in wanted.sets.items()}
+    small = replace(wanted, sets=sets, small_rows=("vanilla-rag", "hipporag"))
+    monkeypatch.setattr("core.commands.reproduce.experiment", lambda id: small)
+    found = run("analysis-table-7", "--small", "--sample", "1", "--no-llm")
+    names = [f"{name}, {size} tokens" for name in ("VanillaRAG", "HippoRAG") for size in ("600", "1,200", "2,400")]
+    assert [table["metric"] for table in found["tables"]] == ["accuracy", "recall"]
+    for table in found["tables"]:
+        assert [row["name"] for row in table["rows"]] == names and {row["here"]["n"] for row in table["rows"]} == {1}
+    differences = [row["printed_difference"] for row in found["tables"][0]["rows"]]
+    assert [at for at, one in enumerate(differences) if one is None] == [0, 3] and differences[4] == pytest.approx(0.06616)
+
+
+def test_summaries_among_what_is_found_in_a_tree(run, harbour):
+    found = run("analysis-exp-4", "--data", f"MultihopQA={harbour}")
+    (row,) = found["tables"][0]["rows"]
+    assert row["printed"] == pytest.approx(0.407) and row["here"]["n"] == 1 and 0 <= row["here"]["mean"] <= 1
+
+
+@pytest.mark.parametrize(("id", "set", "value"), [("analysis-table-6", "MultihopQA", 3623.4), ("analysis-table-10", "Mix", 4114)])
+def test_seconds_and_tokens_of_a_question(run, harbour, monkeypatch, id, set, value):
+    wanted = experiment(id)
+    rows = {"vanilla-rag": "VanillaRAG"}
+    at = list(wanted.rows).index("vanilla-rag")
+    printed = {set: {metric: (column[at],) for metric, column in wanted.printed[set].items()}}
+    monkeypatch.setattr("core.commands.reproduce.experiment", lambda id: replace(wanted, rows=rows, printed=printed))
+    seconds, tokens = run(id, "--data", f"{set}={harbour}", "--answer", "served")["tables"]
+    assert seconds["metric"] == "seconds" and seconds["rows"][0]["here"]["mean"] > 0
+    assert tokens["rows"][0]["printed"] == value and tokens["rows"][0]["here"]["mean"] > 0
 
 
 def test_domains_of_shipped_questions(run):

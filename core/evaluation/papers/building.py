@@ -1,0 +1,119 @@
+"""What building graphs costs by kind of graph and stage (In-depth Analysis, Exp. 2: Figures 4 and 5), beside what the paper says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.builds.report import GRAPH, INDEX, StepCost, step_costs
+from core.evaluation.metrics.built import built
+from core.types import Usage
+
+HEAD = ("graph", "part", "step", "seconds", "calls", "prompt tokens", "completion tokens")
+PARTS = {GRAPH: "graph", INDEX: "index"}
+
+
+@dataclass(frozen=True)
+class BuildingCosts:
+    """A figure of a paper on what graphs cost to build. `builds` are the builds by the paper's name of the graph, in the order of their
+    tokens that the paper gives, after those that take none; `small_builds` those of a small run, of the first `documents` of the corpus
+    `small`. `levels` are the names that the paper orders, `index` the one whose index it holds against its graph."""
+
+    id: str
+    paper: str
+    place: str
+    title: str
+    builds: Mapping[str, str]
+    small_builds: Mapping[str, str]
+    small: str
+    documents: int
+    levels: tuple[str, ...]
+    index: str
+    hours: int
+    differs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class GraphCost:
+    """The cost of one graph by its steps. `whole` is False where chunks had been read by an earlier build, whose tokens are not known."""
+
+    name: str
+    build: str
+    chunks: int
+    steps: tuple[StepCost, ...] = field(default=())
+    whole: bool = True
+
+    def usage(self, part: str = "") -> Usage:
+        """The calls and tokens of language models, of all steps or those of a part."""
+        return sum((one.usage for one in self.steps if part in ("", one.part)), Usage())
+
+    def seconds(self, part: str = "") -> float:
+        """Seconds by the clock, of all steps or those of a part."""
+        return sum(one.seconds for one in self.steps if part in ("", one.part))
+
+
+def graph_cost(name: str, build: str, report: Mapping[str, Any], asks: bool) -> GraphCost:
+    """The cost of a graph by the report of its build; `asks` says whether the build asks a language model."""
+    steps = step_costs(report)
+    whole = bool(steps) and not report.get("shipped") and built(report, asks).tokens is not None
+    return GraphCost(name, build, report.get("counts", {}).get("chunks", 0), steps, whole)
+
+
+def rows(costs: Sequence[GraphCost]) -> list[list[str]]:
+    """A row a step, and one for both parts of each graph together, as texts under `HEAD`."""
+    found = []
+    for cost in costs:
+        for step in cost.steps:
+            found.append([cost.name, PARTS[step.part], step.step, f"{step.seconds:,.1f}", *_tokens(step.usage)])
+        found.append([cost.name, "", "together", f"{cost.seconds():,.1f}", *_tokens(cost.usage())])
+    return found
+
+
+def claims(wanted: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
+    """What the paper says of these costs, each beside what was measured, in sentences."""
+    by_name = {cost.name: cost for cost in costs}
+    found = [f"{cost.name}: chunks had been read before, so that its tokens are not whole." for cost in costs if not cost.whole]
+    asking = [cost for cost in costs if cost.usage().calls]
+    free = [cost.name for cost in costs if not cost.usage().calls]
+    if free:
+        found.append(f"No language model was asked for {', '.join(free)}: 0 tokens.")
+    ordered = [by_name[name] for name in wanted.levels if name in by_name and by_name[name].usage().calls]
+    if len(ordered) > 1:
+        tokens = [_sum(cost.usage(GRAPH)) for cost in ordered]
+        words = ", ".join(f"{cost.name} {number:,}" for cost, number in zip(ordered, tokens))
+        agrees = "as here" if tokens == sorted(tokens) else "which is another order than here"
+        found.append(f"Tokens of building the graph: {words}. The paper's order is {', '.join(cost.name for cost in ordered)}, {agrees}.")
+        if tokens[0]:
+            found.append(
+                f"{ordered[-1].name} takes {tokens[-1] / tokens[0]:.1f} times the tokens of {ordered[0].name}; in the paper up to 40."
+            )
+    if asking:
+        more = sum(cost.usage().tokens_in > cost.usage().tokens_out for cost in asking)
+        found.append(f"Prompts have more tokens than completions in {more} of {len(asking)} graphs; in the paper in all.")
+    if (one := by_name.get(wanted.index)) is not None and _sum(one.usage(GRAPH)):
+        share = _sum(one.usage(INDEX)) / _sum(one.usage(GRAPH))
+        found.append(f"The index of {one.name} takes {share:.2f} times the tokens of its graph; in the paper nearly as many.")
+    return found
+
+
+def markdown(wanted: BuildingCosts, asked: str, costs: Sequence[GraphCost], sentences: Sequence[str]) -> str:
+    """The table as Markdown, with what the paper says under it."""
+    lines = [
+        f"# {wanted.place}: {wanted.title}",
+        "",
+        f"{wanted.paper}; {asked}",
+        "",
+        f"| {' | '.join(HEAD)} |",
+        "|---|---|---|---:|---:|---:|---:|",
+    ]
+    lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows(costs)]
+    return "\n".join([*lines, "", *(f"- {sentence}" for sentence in sentences), ""])
+
+
+def _tokens(usage: Usage) -> list[str]:
+    return [f"{number:,}" for number in (usage.calls, usage.tokens_in, usage.tokens_out)]
+
+
+def _sum(usage: Usage) -> int:
+    return usage.tokens_in + usage.tokens_out

@@ -1,0 +1,72 @@
+"""What building graphs costs as plotly pictures: tokens and seconds by graph, each in the parts that the In-depth Analysis draws (Figures 4
+and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from core.builds.report import GRAPH, INDEX, StepCost
+from core.evaluation.reports.html import PAGE, cards, plotly_script
+from core.evaluation.reports.plots import COLOURS, styled
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+WIDE = 18  # letters of a line of a name
+LIGHT = 0.45  # of a completion, beside a prompt
+Costs = Mapping[str, Sequence[StepCost]]
+
+
+def tokens(costs: Costs) -> Figure:
+    """Tokens of language models by graph: prompt and completion, of the graph and of its index."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for at, (part, words) in enumerate(((GRAPH, "graph"), (INDEX, "index"))):
+        for kind, opacity in (("prompt", 1.0), ("completion", LIGHT)):
+            name = "tokens_in" if kind == "prompt" else "tokens_out"
+            values = [sum(getattr(step.usage, name) for step in steps if step.part == part) for steps in costs.values()]
+            figure.add_bar(
+                x=_names(costs),
+                y=values,
+                name=f"{words}, {kind}",
+                marker={"color": COLOURS[at], "opacity": opacity},
+                hovertemplate=f"<b>%{{x}}</b><br>{words}, {kind}: %{{y:,}} tokens<extra></extra>",
+            )
+    figure.update_yaxes(title="Tokens", rangemode="tozero")
+    styled(figure, "Tokens of building, by graph").update_layout(barmode="stack")
+    if not any(step.usage.calls for steps in costs.values() for step in steps):
+        figure.update_layout(title_subtitle={"text": "No language model was asked: 0 tokens", "font": {"size": 11}}, margin_t=64)
+        figure.update_yaxes(range=[0, 1])
+    return figure
+
+
+def seconds(costs: Costs) -> Figure:
+    """Seconds of building by graph, of the graph and of its index."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for at, (part, words) in enumerate(((GRAPH, "graph"), (INDEX, "index"))):
+        figure.add_bar(
+            x=_names(costs),
+            y=[sum(step.seconds for step in steps if step.part == part) for steps in costs.values()],
+            name=words,
+            marker={"color": COLOURS[at]},
+            hovertemplate=f"<b>%{{x}}</b><br>{words}: %{{y:,.1f}} s<extra></extra>",
+        )
+    figure.update_yaxes(title="Seconds", rangemode="tozero")
+    return styled(figure, "Seconds of building, by graph").update_layout(barmode="stack")
+
+
+def page(costs: Costs, title: str, sentences: Sequence[str]) -> str:
+    """Both pictures and these sentences as one HTML file, which needs no network."""
+    words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
+    drawn = cards([tokens(costs), seconds(costs)])
+    return PAGE.format(title=escape(title), body=f"{plotly_script()}<div class='plots'>{drawn}</div>{words}")
+
+
+def _names(costs: Costs) -> list[str]:
+    return ["<br>".join(map(escape, wrap(name, WIDE, break_on_hyphens=False))) for name in costs]

@@ -1,0 +1,62 @@
+"""What building a graph cost, step by step, beside the other graphs of the same texts."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.builds import Status, status
+from core.builds.report import INDEX, step_costs
+from core.builds.run import own_builds
+from core.builds.shipped import builds_of
+from core.corpus import Corpus
+from core.evaluation.metrics.built import built
+from core.evaluation.reports.build_plots import Costs, seconds, tokens
+from pages.parts.shared.text import plain
+
+
+def building_cost(corpus: Corpus, now: Status) -> None:
+    """Draw the steps of a build as a table, and all graphs that are built as two pictures."""
+    steps = step_costs(now.report)
+    if not steps:  # of an earlier version
+        return
+    box = st.expander("What building cost", key=f"building-cost-{now.folder.name}", icon=":material/payments:", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        st.table(
+            [
+                {
+                    "Step": plain(one.step),
+                    "For": "the index" if one.part == INDEX else "the graph",
+                    "Seconds": f"{one.seconds:,.1f}",
+                    "Calls": f"{one.usage.calls:,}",
+                    "Prompt tokens": f"{one.usage.tokens_in:,}",
+                    "Completion tokens": f"{one.usage.tokens_out:,}",
+                }
+                for one in steps
+            ],
+            hide_index=True,
+        )
+        st.caption(_caveat(now))
+        costs = _all(corpus)
+        if len(costs) > 1:
+            for draw in (tokens, seconds):
+                st.plotly_chart(draw(costs), key=f"cost-{draw.__name__}-{now.folder.name}")
+            st.caption("Each graph of these texts by its last build. The index: communities, reports on them, and vectors.")
+
+
+def _all(corpus: Corpus) -> Costs:
+    """The steps of every graph that is built of the documents as they are, by the title of its build."""
+    known = [status(corpus, one) for one in (*builds_of(corpus).values(), *own_builds(corpus).values())]
+    return {now.build.title: steps for now in known if now.current and (steps := step_costs(now.report))}
+
+
+def _caveat(now: Status) -> str:
+    """What the numbers leave out, in a sentence."""
+    if now.report.get("shipped"):
+        return "It came with these texts: the tokens that its language model took are said above, and not known by step."
+    if not now.build.line.asks_chat:
+        return "No language model was asked. What was read or encoded before took no time again."
+    if built(now.report, True).tokens is None:
+        return "Chunks had been read before, by another build or this one: their tokens are not in it."
+    return "Replies that were saved before count with the tokens that they took when they were made, and with no time."

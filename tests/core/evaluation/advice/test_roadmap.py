@@ -1,0 +1,85 @@
+"""The paper's roadmap as data: every leaf by its answers, typed from the figure and its tables, and what was measured beside it."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from core.errors import BadInput
+from core.evaluation.advice.roadmap import Asked, Leaf, advised, leaves, measured, questions, read_answers
+from core.instances.catalogue import published
+
+LEAVES = [  # Figure 13
+    ("specific,simple,human", "VanillaRAG"),
+    ("specific,simple,tokens", "RAPTOR"),
+    ("specific,complex,high", "LGraphRAG"),
+    ("specific,complex,low,more", "LGraphRAG"),
+    ("specific,complex,low,less", "RAPTOR"),
+    ("abstract,low", "RAPTOR"),
+    ("abstract,medium", "HLightRAG"),
+    ("abstract,high", "GGraphRAG"),
+]
+
+
+@pytest.mark.parametrize(("text", "name"), LEAVES)
+def test_each_leaf(text, name):
+    leaf = advised(read_answers(text))
+    assert isinstance(leaf, Leaf) and leaf.name == name
+    assert leaf.words()[0].startswith(f"The paper recommends {name} here (In-depth Analysis of Graph-based RAG, Figure 13)")
+    assert leaf.place in leaf.words()[0]
+
+
+def test_the_leaves_are_all_there_is():
+    assert len(leaves()) == len(LEAVES)
+    known = questions()
+    for count in range(len(known) + 1):  # whatever is answered, the way goes on to a question that is left, or ends
+        for keys in itertools.combinations(known, count):
+            for values in itertools.product(*(known[key].options for key in keys)):
+                answers = dict(zip(keys, values))
+                found = advised(answers)
+                assert isinstance(found, Leaf) or found.key not in answers
+    asked = {key for leaf in leaves() for key in leaf.when}
+    assert asked == set(known)
+
+
+def test_methods_are_instances_of_this_paper():
+    for leaf in leaves():
+        for id, name in ((leaf.method, leaf.name), (leaf.also, "")):
+            assert not id or "In-depth Analysis" in published()[id].paper
+            assert not name or published()[id].short == name
+        assert bool(leaf.also) == bool(leaf.also_said)
+
+
+def test_what_the_figure_leaves_open_is_said():
+    open = [leaf for leaf in leaves() if leaf.inferred]
+    assert [leaf.when.get("steps") for leaf in open] == ["more", "less"] and all(leaf.inferred in leaf.words() for leaf in open)
+
+
+def test_the_first_question_and_the_next():
+    assert advised({}) == questions()["kind"] and isinstance(advised({"kind": "specific", "depth": "complex"}), Asked)
+    assert advised({"kind": "specific", "depth": "complex"}).key == "tokens"
+    assert advised({"kind": "abstract", "chunks": "human"}).key == "overview"  # what is not on the way is passed over
+
+
+@pytest.mark.parametrize("text", ["specifik", "specific,complex,medium", "abstract,low,more", "specific,simple,human,human"])
+def test_answers_that_are_none_are_sentences(text):
+    with pytest.raises(BadInput, match="“"):
+        read_answers(text)
+
+
+def test_unknown_keys_are_refused():
+    with pytest.raises(BadInput, match="Did you mean “depth”"):
+        advised({"dept": "simple"})
+    with pytest.raises(BadInput, match="no answer to"):
+        advised({"kind": "both"})
+
+
+def test_beside_what_was_measured():
+    shares, names = {"vanilla-rag": 0.8, "lgraphrag": 0.3}, {"vanilla-rag": "Vectors", "lgraphrag": "Local search"}
+    first, tokens, high = leaves()[:3]
+    assert measured(first, shares, names, 50).endswith("Vectors .80 of the gold passages among the first four; the best of all.")
+    assert measured(high, shares, names, 50).endswith("the best is Vectors with .80.")
+    assert measured(tokens, shares, names, 50).startswith("RAPTOR was not among the methods")
+    assert measured(first, {}, {}, 0) == "Nothing was measured on these texts yet."
+    assert measured(leaves()[-1], shares, names, 50).startswith("Overviews were not compared")
