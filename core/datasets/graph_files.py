@@ -37,7 +37,7 @@ def _inside(path: Path, folder: Path, most: int | None, notes: list[str]) -> lis
     if not is_crag(path):
         return [path]
     file = folder / f"{path.name}.tsv"
-    with open(file, "w", encoding="utf-8") as out:
+    with open(file, "w", encoding="utf-8", errors="replace") as out:
         out.writelines("\t".join(triple) + "\n" for triple in crag_triples(path, notes))
     return [file]
 

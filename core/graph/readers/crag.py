@@ -46,6 +46,10 @@ RANKED = {
     5: "top_position",
     6: "rank",
 }
+FAULTS = (  # what reading a file of another form raises
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, ArithmeticError, RecursionError, MemoryError),
+    *(sqlite3.Error, pickle.UnpicklingError, csv.Error),
+)
 COMPANY = {"country": "location_country", "city": "location_city", "industry": "industry", "sectorKey": "sector"}
 
 
@@ -67,7 +71,7 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
         try:
             for head, relation, tail in read(table if table.is_file() else file):
                 if (said := _text(head)) and (other := _text(tail)):
-                    yield said, relation, other
+                    yield said, _text(relation), other
         except NotPlainError:
             notes.append(
                 f"{name} is left out: it holds more than plain values, and reading those would run code of the file. "

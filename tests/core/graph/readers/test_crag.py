@@ -6,10 +6,12 @@ import bz2
 import json
 import pickle
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.cli import OK, main
 from core.errors import BadInput
@@ -160,9 +162,36 @@ def test_damaged_files_are_a_sentence(folder):
         read(folder)
 
 
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["title", "cast", "id", "members", "movie_list", "a"]), inner)
+    ),
+)
+
+
+@given(st.sampled_from(sorted(READERS)), ANYTHING | st.binary(max_size=60))
+def test_whatever_lies_there_is_read_or_a_sentence(tmp_path_factory, name, value):
+    folder = tmp_path_factory.mktemp("any")
+    file = folder / name
+    file.parent.mkdir()
+    if name.endswith(".sqlite") and not isinstance(value, bytes):
+        stored(file, {"A": value})
+    elif isinstance(value, bytes):
+        file.write_bytes(value)
+    elif name.endswith((".pickle", ".pkl")):
+        file.write_bytes(pickle.dumps(value))
+    else:
+        text = json.dumps(value).encode()
+        file.write_bytes(bz2.compress(text) if name.endswith(".bz2") else text)
+    with suppress(BadInput):
+        assert all(len(one) == 3 and all(one) and not set("\t\n") & set("".join(one)) for one in read(folder)[0])
+
+
 def test_the_folder_is_built_by_its_command(folder, tmp_path, capsys):
-    (folder / "movie/movie_db.json").write_text(json.dumps({"one": FILM}), "utf-8")
+    film = {**FILM, "genres": [{"name": "half a \ud83d letter"}]}
+    (folder / "movie/movie_db.json").write_text(json.dumps({"one": film}), "utf-8")
     assert main(["build", str(folder), "--out", str(tmp_path / "crag"), "--direction", "out"]) == OK
     out = capsys.readouterr().out
-    assert "6 entities" in out  # One, movie_7, Eins, Drama, Ann, Director
+    assert "6 entities" in out  # One, movie_7, Eins, its genre, Ann, Director
     assert "finance/company_name.dict is not there." in out
