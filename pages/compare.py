@@ -34,7 +34,7 @@ from pages.parts.compare.unbuilt import unbuilt
 from pages.parts.compare.without import WAYS, before_job, change, changes, with_before
 from pages.parts.compare.without import running as at_work
 from pages.parts.shared.address import in_place
-from pages.parts.shared.live import fetched_text, near
+from pages.parts.shared.live import AROUND, fetched_text, near
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import engine, give_up, graph, graph_name, instances, opened_graph, said, source, waiter
 from pages.parts.shared.session_state import Session, session
@@ -173,7 +173,7 @@ def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
 
 def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Ask:
     """The question in the bar to the chosen graph after these edits, ready to be run. Raises BadInput, UnknownEntity."""
-    opened = near(graph(), Question(session.question, entities=tuple(session.entities)))
+    opened = near(graph(), Question(session.question, entities=tuple(session.entities)), lambda: Session.stopped.put(True))
     if opened.fetched is not None:
         session.entities = list(opened.fetched.starts)
     link_entities(opened)
@@ -241,7 +241,8 @@ def go(opened, node: int, to: str) -> None:
     """From a node's panel to its neighbourhood, or to the same question from this entity."""
     name = opened.node_name(node)
     if to == "walk":
-        st.switch_page("pages/graphs.py", query_params={"entity": name, "graph": graph_name()})
+        around = {} if opened.fetched is None else {AROUND: name}
+        st.switch_page("pages/graphs.py", query_params={"entity": name, "graph": graph_name(), **around})
     session.entities, session.submitted = [name], True
     st.rerun()
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.datasets import dataset_of
 from core.datasets.own_graphs import OWNED_AS
-from pages.parts.graphs.around import around_one
+from pages.parts.graphs.around import around_one, further
 from pages.parts.graphs.downloads import download
 from pages.parts.graphs.shape import charts, counted, details, figures
 from pages.parts.graphs.upload import add_graph
@@ -38,6 +38,7 @@ def page() -> None:
         figures(opened)
     with walking:
         walk(opened)
+        further(opened)
     with shape:
         if counted(opened):
             details(opened)

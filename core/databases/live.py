@@ -217,14 +217,14 @@ class Live:
     def _notes(self, graph: Graph, near: Gathered, names: str, several: Sequence[tuple[str, Id, int]]) -> Iterator[str]:
         """What was fetched, and what was left out."""
         given = self.settings
-        yield f"{ASKED_LIVE}{graph.n_edges:,} triples within {_hops(given.hops)} of {names}, from {self.address.title}."
+        yield f"{ASKED_LIVE}{_many(graph.n_edges, 'triple')} within {_hops(given.hops)} of {names}, from {self.address.title}."
         if near.full:
             more = "entity has" if len(near.full) == 1 else "entities have"
             yield f"{len(near.full):,} {more} more than {given.each:,} triples one way; the rest was left out."
         if near.stopped:
             yield f"Not asked for their triples: {near.left:,} of the last hop's entities, as {near.stopped}."
         if near.blank:
-            yield f"{len(near.blank):,} nodes without a name of their own, or literals, lead no further."
+            yield f"{_many(len(near.blank), 'thing')} without a name of its own, or a literal, from which nothing more was asked."
         for name, thing, count in several:
             yield f"{count:,} things are called “{shorten(name)}”; the one with most triples was taken: {shorten(thing)}."
         yield "Degrees, and whatever is measured on the whole graph, are those of what was fetched."
@@ -244,8 +244,12 @@ def save_live(folder: Path, settings: Settings) -> None:
         raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
 
 
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def _hops(number: int) -> str:
-    return f"{number} hop{'s' * (number != 1)}"
+    return _many(number, "hop")
 
 
 def _parts(text: str) -> Iterator[str]:

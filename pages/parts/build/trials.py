@@ -15,7 +15,7 @@ from core.evaluation.runs.plan import used
 from core.instances.catalogue import Instance, named
 from core.operators.base import Line, Operator
 from core.results import prompt_dict
-from core.runtime.jobs import DONE, Job
+from core.runtime.jobs import DONE, Job, nothing
 from core.sources import Ask, CorpusSource, GraphSource, Source
 from core.types import Question
 from pages.parts.build.bench import Bench
@@ -126,7 +126,7 @@ def _start(runs: Trials, line: Line, known: Mapping[str, Instance], typed: Quest
     """Start the job of the line and the one before, each as far as it may be run. Raises HopscopeError where it cannot be asked."""
     on = source()
     question = known_question(typed.text) or typed
-    opened: Source = CorpusSource.of(prepared_corpus(on.name)) if on.documents else GraphSource.of(near(graph(), question))
+    opened: Source = CorpusSource.of(prepared_corpus(on.name)) if on.documents else GraphSource.of(near(graph(), question, nothing))
     answering = session.try_model
     ask = engine().ask(opened, question, model=answering)
     whole = pressed or runs.known(line, ask) or engine().at_once(line, opened, answering) == len(line)

@@ -6,8 +6,10 @@ from typing import Any
 
 import streamlit as st
 
+from core.errors import shorten
 from core.types import Question
-from pages.parts.shared.live import near
+from pages.parts.graphs.walk import trail
+from pages.parts.shared.live import AROUND, near
 from pages.parts.shared.session import said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -19,8 +21,8 @@ def around_one(graph: Any) -> Any | None:
     if graph.live is None:
         return graph
     st.caption(f":material/database: {plain(graph.live.words)}")
-    if not session.around:
-        session.around = st.query_params.get("entity", "")
+    if arrived := st.query_params.pop(AROUND, "" if session.around else st.query_params.get("entity", "")):
+        session.around = arrived
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             "Show what is around an entity",
@@ -34,7 +36,22 @@ def around_one(graph: Any) -> Any | None:
     if not name.strip():
         st.info("Nothing of it is here. Name an entity to see its neighbourhood, or ask a question on Compare.", icon=":material/database:")
         return None
-    found = said(lambda: near(graph, Question(name, entities=(name,))))
+    found = said(lambda: near(graph, Question(name, entities=(name,)), _leave))
     if found is not None:
         st.caption(plain(found.fetched.text))
     return found
+
+
+def further(graph: Any) -> None:
+    """The button that fetches what is around the entity that was walked to, where another one's neighbourhood is shown."""
+    been = trail(graph) if graph.fetched is not None else []
+    name = graph.node_name(been[-1]) if been else ""
+    if name and name not in graph.fetched.starts:
+        text = f"Fetch what is around {plain(shorten(name, 40))}"
+        st.button(text, key="further", icon=":material/explore:", on_click=Session.around.put, args=(name,))
+
+
+def _leave() -> None:
+    """Name no entity any more."""
+    session.around = ""
+    st.query_params.pop("entity", None)

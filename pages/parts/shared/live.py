@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -13,17 +14,19 @@ from core.errors import HopscopeError
 from core.runtime.jobs import CANCELLED, Job
 from core.types import Question
 from pages.parts.shared.session import engine, follow
-from pages.parts.shared.session_state import session
+
+AROUND = "around"  # in an address of Graphs: the entity whose neighbourhood is to be fetched
 
 
 class _Failed(HopscopeError):
     """What stood in the way of a fetch, as its job said it."""
 
 
-def near(graph: Any, question: Question) -> Any:
+def near(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
     """The neighbourhood of a question's entities, or of those that it names, in the database of a live graph; another graph as it is.
 
-    Raises HopscopeError where the database or the question does not allow it. Ends the screen where a person cancels.
+    `cancelled` is done where a person cancels, so that the run which begins with it does not ask again; this screen then ends. Raises
+    HopscopeError where the database or the question does not allow it.
     """
     if graph.live is None:
         return graph
@@ -39,7 +42,7 @@ def near(graph: Any, question: Question) -> Any:
 
     job = engine().jobs.start(key, lambda: Job(key, fetch), again=True)
     if not job.wait(0.2):
-        follow(job, f"Asking {graph.live.address.title}", on_cancel=_stop)
+        follow(job, f"Asking {graph.live.address.title}", on_cancel=lambda job: _stop(job, cancelled))
     if job.status == CANCELLED:
         st.stop()
     if isinstance(job.result, HopscopeError):
@@ -57,7 +60,6 @@ def fetched_text(comparison: Comparison) -> str:
     return next((note for note in first if note.startswith(ASKED_LIVE)), "")
 
 
-def _stop(job: Job) -> None:
-    """Cancel, and ask nothing in the run that begins with it."""
+def _stop(job: Job, cancelled: Callable[[], None]) -> None:
     job.cancel()
-    session.stopped = True
+    cancelled()

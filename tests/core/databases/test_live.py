@@ -160,7 +160,7 @@ def test_named_graphs_where_the_default_one_is_empty(served):
 def test_blank_nodes_lead_no_further_and_it_is_said(served):
     served.load(PREFIXES + ':a :r [ :r :b ] . :a rdfs:label "Ann" .')
     near = live(served, hops=3).around("", ["Ann"])
-    assert near.n_edges == 1 and any(one.startswith("1 nodes without a name") for one in near.fetched.sentences)
+    assert near.n_edges == 1 and any(one.startswith("1 thing without a name") for one in near.fetched.sentences)
 
 
 @pytest.mark.parametrize("literals", ["triples", "attributes", "leave-out"])
