@@ -34,6 +34,8 @@ def run(options) -> int:
             graph = options.engine().graph(options.name)
         name = Path(options.name).name if not options.build else f"{options.name}-{options.build}"
         out = Path(options.out or usual_name(name, options.format))
+        if graph.live is not None:
+            raise BadInput(f"Nothing of “{name}” is here, as it is asked live; copy it with build, and write the copy.")
         if not graph.n_nodes:
             raise BadInput(f"The graph “{name}” is empty; there is nothing to write.")
         files = export(graph, options.format, out, advanced)

@@ -6,7 +6,7 @@ from typing import get_args
 
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import OK, bar
-from core.errors import BadParameter, nearest
+from core.errors import BadInput, BadParameter, nearest
 from core.graph.algorithms.walk_corpus import STRATEGIES, WalkPlan
 from core.indexes import walks as walk_index
 from core.indexes.encoded import Of, spread
@@ -102,11 +102,14 @@ def _delete(options) -> int:
 
 
 def _opened(options):
-    """The engine and the graph."""
+    """The engine and the graph. Raises BadInput for one that is asked live."""
 
     engine = options.engine()
     with bar("Opening the graph") as advanced:
-        return engine, engine.graph(options.graph, progress=advanced)
+        graph = engine.graph(options.graph, progress=advanced)
+    if graph.live is not None:
+        raise BadInput(f"Nothing is prepared of “{graph.name}”, as it is asked live: what a method needs is made of what was fetched.")
+    return engine, graph
 
 
 def _size(size: int) -> str:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from core.databases.bolt import OF_EDGES, OTHER_NAMES, TAKEN, Database, id_function, write_graphml
+from core.databases.bolt import ID, OF_EDGES, OTHER_NAMES, TAKEN, Database, id_function, write_graphml
 from core.databases.neighbourhood import START, Edge, Reach
+from core.errors import BadInput
 from core.graph.readers.graphml import NODE_LABELS
 from core.graph.readers.triple_file import TripleFile
 
 BATCH = 64  # nodes whose relationships one request asks for
+FEW = 20  # names that may be ids
+ID_BEHIND = re.compile(r".{1,500} \(([^\s()]{1,200})\)")
 ALIKE = 50  # nodes whose names differ in case only
 EXACT = "MATCH (n) WHERE {tests} RETURN {id}(n), [{properties}] LIMIT 10000"
 ANY_CASE = (
     "MATCH (n) WITH n, [k IN keys(n) WHERE toLower(k) IN $keys | toString(n[k])] AS said "
     "WHERE any(one IN said WHERE toLower(one) IN $names) RETURN {id}(n), said LIMIT $most"
 )
+OF_IDS = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n)"
 DEGREES = "MATCH (n)-[r]-() WHERE {id}(n) IN $ids RETURN {id}(n), count(r)"
 OUT = "MATCH (a)-[r]->(b) WHERE {id}(a) IN $ids WITH a, collect([{id}(r), type(r), {id}(b), {taken}])[..$most] AS some RETURN {id}(a), some"
 IN = OUT.replace("-[r]->", "<-[r]-")
@@ -37,11 +43,25 @@ class BoltReach(Reach):
         return self._by_name(self.database.records(query, names=list(names)), set(names), str)
 
     def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
-        """Nodes that are called so, case aside, by any property that calls nodes."""
+        """Nodes that are called so, case aside, by any property that calls nodes; a name that is an id, or has one behind it as in
+        `Paris (4:a:7)`, is that of the node with this id."""
+        by_id = self._of_ids(names) if len(names) <= FEW else {}
+        names = [name for name in names if name not in by_id]
+        if not names:
+            return by_id
         lower = {name.lower() for name in names}
         keys = [*NODE_LABELS, *OTHER_NAMES]
         found = self.database.records(ANY_CASE.format(id=self._id), keys=keys, names=list(lower), most=ALIKE)
-        return self._by_name(found, lower, lambda name: str(name).lower())
+        return {**by_id, **self._by_name(found, lower, lambda name: str(name).lower())}
+
+    def _of_ids(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """The nodes whose ids the names are or have behind them; none where the database does not take one of them for an id."""
+        texts = {(behind[1] if (behind := ID_BEHIND.fullmatch(name)) else name): name for name in names}
+        ids: list[Any] = list(texts) if self._id == ID else [int(text) for text in texts if text.isdecimal()]
+        with suppress(BadInput):
+            found = [one for [one] in self.database.records(OF_IDS.format(id=self._id), ids=ids)] if ids else []
+            return {texts[str(one)]: [one] for one in found if str(one) in texts}
+        return {}
 
     @staticmethod
     def _by_name(records: Iterable[list[Any]], wanted: set[str], form: Any) -> Mapping[str, Collection[Any]]:

@@ -39,6 +39,13 @@ def test_a_node_is_found_by_its_name_or_the_property_that_calls_it(settings, ask
     assert around(settings, asked).fetched.starts == (called,)
 
 
+def test_a_node_without_a_name_is_found_by_its_id_and_another_by_that_behind_its_name(settings):
+    near = around(settings, "fox", hops=1)
+    nameless = next(name for name in near.names(range(near.n_nodes)) if name not in ("fox", "Big"))
+    assert around(settings, nameless, hops=1).fetched.starts == (nameless,)
+    assert around(settings, f"Any ({nameless})", hops=1).fetched.starts == (nameless,)
+
+
 def test_hops_of_relationships_both_ways(settings):
     assert around(settings, "Tom <b>Hanks</b>", hops=1).triple_texts([0]) == ["Tom <b>Hanks</b> -> ACTED_IN -> Big"]
     near = around(settings, "fox", hops=1)

@@ -248,6 +248,19 @@ def test_a_key_is_that_of_its_variable_and_in_no_file(served, tmp_path, monkeypa
         open_live(tmp_path / "g").live.around("", ["Ann"])
 
 
+def test_where_people_share_the_file_of_keys_is_lent_to_nobody(served, tmp_path, monkeypatch):
+    from core.models.keys import save_key
+
+    served.load(FIVE)
+    served.key = "ann:secret-word"
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    save_key(served.url, "ann:secret-word")
+    assert live(served).around("", ["Ann"]).n_edges == 2
+    monkeypatch.setenv("HOPSCOPE_SHARED", "1")
+    with pytest.raises(BadInput, match="wants a name and password"):
+        live(served).around("", ["Ann"])
+
+
 @pytest.mark.parametrize(
     "text, said",
     [

@@ -177,6 +177,13 @@ def test_a_damaged_description_is_said_when_it_is_opened(served):
         open_graph("live")
 
 
+def test_nothing_of_it_can_be_written_or_prepared(served, capsys):
+    served.load(FIVE)
+    add(served)
+    assert main(["graph", "export", "live"]) != 0 and "asked live; copy it" in capsys.readouterr().err
+    assert main(["index", "vectors", "--graph", "live"]) != 0 and "asked live" in capsys.readouterr().err
+
+
 def test_an_evaluation_asks_each_question_of_it(served, tmp_path, capsys):
     served.load(FIVE)
     add(served)
