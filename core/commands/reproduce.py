@@ -154,9 +154,8 @@ def _list(as_json: bool) -> None:
         print(f"\n{paper.title}")
         for one in paper.experiments:
             here = ", ".join(one.small()) or "none"
-            print(
-                f"  {one.id:22} {one.place}. {one.title}; about {one.hours} hour{'s' * (one.hours != 1)} on a graphics card; sets in small: {here}"
-            )
+            hours = f"about {one.hours} hour{'s' * (one.hours != 1)} on a graphics card"
+            print(f"  {one.id:22} {one.place}. {one.title}; {hours}; sets in small: {here}")
         for cost in paper.costs:
             print(f"  {cost.id:22} {cost.place}. {cost.title}; about {cost.hours} hours on a graphics card; in small: {cost.small}")
         for place, command in paper.elsewhere.items():
