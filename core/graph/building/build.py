@@ -16,7 +16,9 @@ from core.errors import BadInput, StoreError
 from core.graph.bulk.sources import Numbers, TextSource, source_of
 from core.graph.columns import NONE
 from core.graph.order import in_name_order
-from core.graph.readers.attributes import Attributes
+from core.graph.readers.attributes import ONLY_TRIPLES, Attributes
+from core.graph.readers.formats import format_named, format_of
+from core.graph.readers.rdf import SYNTAXES
 from core.graph.readers.triple_file import TripleFile
 from core.graph.storage.digest import digest_of, file_digest, stamp, with_columns
 from core.graph.storage.write import SOURCE, UNFINISHED, clean, locked, place, write
@@ -136,6 +138,9 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
             build_large(large, folder, name, direction, tell, stop)
             if isinstance(triples, TripleFile):
                 triples.warn_of(read_meta(folder)["relations"])
+                form = format_of(triples.path, triples.format)
+                if triples.attributes.large and not format_named(form).delimited and form not in SYNTAXES:
+                    triples.tally.note(f"Types, descriptions, keywords and weights are not taken. {ONLY_TRIPLES}")
                 if triples.attributes:
                     _put_tables(triples, folder, temporary, stop)
             report("Done", 1.0)

@@ -168,6 +168,7 @@ def source_of(file: TripleFile) -> TextSource | None:
         return None
     large = file.path.exists() and source.text_bytes() > SMALL
     file.attributes.wanted = not large and not file.numbered
+    file.attributes.large = large
     return source if bounded or large else None
 
 

@@ -24,6 +24,7 @@ OF_EDGES = {
     "weight": ("weight", "strength"),
 }
 """The columns that edges may have, as `OF_NODES`."""
+ONLY_TRIPLES = "Of a file with more than 128 MB of text only the triples are read, as columns are put together in memory."
 SEPARATOR = "<SEP>"  # between descriptions of several texts, as LightRAG and nano-graphrag join them
 
 
@@ -31,7 +32,8 @@ SEPARATOR = "<SEP>"  # between descriptions of several texts, as LightRAG and na
 class Attributes:
     """What is said of nodes and edges, filled while triples are read: `edge` speaks of the triple that comes next, `add` counts it as read.
 
-    Nodes are known by their names. `wanted` says whether the graph will have these columns, `expected` whether a table's header has some.
+    Nodes are known by their names. `wanted` says whether the graph will have these columns, `large` that it will not as the file is too
+    large, `expected` whether a table's header has some.
     """
 
     wanted: bool = True
@@ -43,6 +45,7 @@ class Attributes:
     count: int = 0  # triples
     _current: dict[str, Any] = field(default_factory=dict)
     _texts: dict[str, dict[int, str]] = field(default_factory=dict)  # column -> place of the triple -> text
+    large: bool = False
     _weights: array = field(default_factory=lambda: array("d"))  # of the triples up to the last that has one, NaN where it has none
 
     def __bool__(self) -> bool:
@@ -50,7 +53,7 @@ class Attributes:
 
     def clear(self) -> None:
         """Forgets everything, for a reading from the beginning."""
-        fresh = Attributes(self.wanted)
+        fresh = Attributes(self.wanted, large=self.large)
         self.__dict__.update(fresh.__dict__)
 
     def node(self, name: str, row: Mapping[str, Any], *used: str) -> None:

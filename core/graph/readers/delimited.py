@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path as FilePath
 
 from core.errors import BadInput, shorten
-from core.graph.readers.attributes import OF_EDGES
+from core.graph.readers.attributes import OF_EDGES, ONLY_TRIPLES
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import LONGEST_LINE, size_text
 
@@ -205,8 +205,11 @@ def beside_of(source: TripleSource, names: Sequence[str], taken: Columns) -> dic
     """The columns, by place from 0, that speak of an edge and are none of those taken for its parts, each with its key; none where they are
     not wanted."""
     known = {name for names in OF_EDGES.values() for name in names}
-    keys = enumerate(map(bare_key, names)) if source.attributes.wanted else ()
-    found = {at: key for at, key in keys if key in known and at + 1 not in taken}
+    found = {at: key for at, key in enumerate(map(bare_key, names)) if key in known and at + 1 not in taken}
+    if not source.attributes.wanted:
+        if found and source.attributes.large:
+            source.tally.note(f"Not taken: {', '.join(f'“{key}”' for key in found.values())}. {ONLY_TRIPLES}")
+        return {}
     source.attributes.expected = bool(found)
     return found
 

@@ -28,7 +28,7 @@ KINDS = {
     OWN: ("Own lines", "Graphs by steps that were changed here, or written on the command line."),
 }
 READERS = {
-    "opened": ("Another tool", "As its index has it; only vectors are made here."),
+    "opened": ("Another tool", "As its index has it, with its vectors where the encoder fits."),
     "noun-phrases": ("Names and noun phrases", "No language model is asked."),
     "described": ("Names by a parser, described by a language model", "One call for each chunk."),
     "llm": ("A language model", "Finds more, and takes far longer."),

@@ -253,3 +253,20 @@ def test_edited_graphs_have_the_columns_of_what_is_left(said_graph, kind, names,
     found = edited(said_graph, [Edit(kind, names)])
     said = dict(zip(found.names(range(found.n_nodes)), found.columns.nodes.texts("type")))
     assert said == types and len(found.columns.edges) == found.n_edges
+
+
+def test_what_a_large_file_says_beside_its_triples_is_said_not_to_be_taken(tmp_path, monkeypatch):
+    monkeypatch.setattr("core.graph.bulk.sources.SMALL", 10)
+    (tmp_path / "e.csv").write_text("Source,Label,Target,Weight,Description\nAnna,sails,The Gull,2,She sails it.\n")
+    file = TripleFile(tmp_path / "e.csv")
+    graph = build(file, tmp_path / "g", "large")
+    assert not graph.columns and graph.n_edges == 1
+    assert any(note.startswith("Not taken: “weight”, “description”. Of a file with more than 128 MB") for note in file.tally.sentences())
+    (tmp_path / "bare.csv").write_text("Source,Label,Target\nAnna,sails,The Gull\n")
+    bare = TripleFile(tmp_path / "bare.csv")
+    build(bare, tmp_path / "b", "bare")
+    assert not any("128 MB" in note for note in bare.tally.sentences())
+    (tmp_path / "e.jsonl").write_text('{"head": "Anna", "relation": "sails", "tail": "The Gull", "weight": 2}\n')
+    rows = TripleFile(tmp_path / "e.jsonl")
+    build(rows, tmp_path / "r", "rows")
+    assert any(note.startswith("Types, descriptions, keywords and weights are not taken.") for note in rows.tally.sentences())

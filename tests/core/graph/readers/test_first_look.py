@@ -1,0 +1,22 @@
+"""What is said of triples before a graph is built of them."""
+
+from core.graph.readers.first_look import looked_at
+
+
+def test_names_that_differ_by_case_blanks_or_apostrophes_are_said_as_each_becomes_an_entity():
+    triples = [
+        ("O'Neil", "r", "O’Neil"),
+        ("Ada Quill", "r", "ada  quill"),
+        ("ADA QUILL", "r", "Rome"),
+        ("Rome", "r", "Café"),
+        ("Cafe", "r", "x"),
+    ]
+    (said,) = looked_at(triples, whole=True)[1:]  # an accent makes another letter
+    assert said.startswith(
+        "Entities that differ from another by case, blanks or apostrophes alone: 3, such as “ADA QUILL” and “Ada Quill”."
+    )
+
+
+def test_nothing_is_said_where_all_names_differ():
+    assert looked_at([("Rome", "capital of", "Italy")], whole=True) == ["1 triple, 2 entities, 1 relation."]
+    assert looked_at([], whole=True) == ["0 triples, 0 entities, 0 relations."]
