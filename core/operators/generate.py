@@ -13,7 +13,7 @@ from core.operators.asking import asked, with_room
 from core.operators.base import Context, Operator, Recorder
 from core.operators.length import longest
 from core.parameters import param
-from core.prompts import own_prompt, prompts, with_examples
+from core.prompts import OWN_SOURCE, own_prompt, prompts, with_examples
 from core.types import Path, Prompt, Question, Report, State
 
 READS = {name: tuple(prompt["reads"]) for name, prompt in prompts("answer").items()}
@@ -84,7 +84,8 @@ class Answer(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         texts = self._texts(ctx.graph, state) if state.paths and "paths" in self.reads else []
         reports = (state.reports or ()) if "reports" in self.reads else ()
-        source = self._row.get("source", "")
+        paper = prompts("answer")[self.prompt].get("source", "")
+        source = OWN_SOURCE if self.template else f"after {paper}" if paper else ""
         if not ctx.answering:
             sent = self._messages(state.question, texts, reports)
             return state.replace(prompt=Prompt(sent, len(texts), reports=len(reports), source=source))

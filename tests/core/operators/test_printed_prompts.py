@@ -38,7 +38,7 @@ def test_the_report_s_zero_shot_prompt_is_persona_paths_question(kit, paths):
     system, user = (message["content"] for message in after.prompt.messages)
     assert order(user, "Reasoning Paths:", *kit.texts(paths)[:2], "Question:", "a question") and user.endswith("a question")
     assert "commas" not in system + user and "reason" in system
-    assert after.prompt.source == "LEGO-GraphRAG, technical report, B.13, and v1, A.2"
+    assert after.prompt.source == "after LEGO-GraphRAG, technical report, B.13, and v1, A.2"
 
 
 def test_v1_s_one_shot_prompt_explains_its_example_and_asks_for_the_answer_alone(kit, paths):
@@ -60,7 +60,7 @@ def test_walk_and_retrieve_s_prompt_has_the_question_before_the_context(kit, pat
     after = Answer(prompt="walk-and-retrieve", paths=2)(paths, kit.context())
     system, user = (message["content"] for message in after.prompt.messages)
     assert '"I do not know the answer"' in system and order(user, "a question", "One directed by Ann; One has genre Drama")
-    assert after.prompt.source == "Walk&Retrieve, Fig. 2b"
+    assert after.prompt.source == "after Walk&Retrieve, Fig. 2b"
 
 
 def test_a_template_of_one_s_own_takes_the_place_of_the_prompt(kit, paths):
