@@ -95,6 +95,16 @@ def test_a_value_that_cannot_be_is_said_at_its_field_and_changes_nothing(value, 
     assert one.trouble is None and "Rank(keep=8)" in one.draft.text
 
 
+def test_a_prompt_of_one_s_own_has_a_field_of_several_lines():
+    one = bench()
+    key = max(brick.key for brick in one.draft.each())
+    hear(one, {"do": "choose", "key": key}, {"do": "set", "key": key, "name": "template", "value": "<b>Facts</b>:\n{pahts} {question}"})
+    field = next(field for field in drawn(one, {})["form"]["fields"] if field["name"] == "template")
+    assert field["kind"] == "lines" and "Did you mean “paths”?" in field["error"] and one.draft.text == LINE
+    hear(one, {"do": "set", "key": key, "name": "template", "value": "<b>Facts</b>:\n{paths} {question}"})
+    assert one.trouble is None and one.line.operators[-1].template == "<b>Facts</b>:\n{paths} {question}"
+
+
 def test_a_model_that_nobody_knows_is_said_at_its_field():
     one = bench()
     hear(one, {"do": "set", "key": 3, "name": "model", "value": "prefilter(encoder, nobody, 3)"})
