@@ -1,5 +1,5 @@
-"""Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains against price memory adviser linking
-reader influence documents fastinsight builds compose screen start] [--json]`.
+"""Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains against price votes memory adviser
+linking reader influence documents fastinsight builds compose screen start] [--json]`.
 
 `generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` and `crowd` many people at once,
 `faults` kills and full disks, `threads` how threads that wait may share a machine, `methods` makes the tables of methods on
@@ -20,6 +20,7 @@ ALL = (
     "chains",
     "against",
     "price",
+    "votes",
     "memory",
     "adviser",
     "linking",

@@ -84,11 +84,11 @@ def found(lane: LaneRun) -> tuple[bool, float]:
     return _right(graph, lane.state), float(np.mean([not nodes.isdisjoint(gold_nodes(graph, name)) for name in answers]))
 
 
-def _asks(engine, name: str, entities: int) -> Iterator[Ask]:
-    """`EACH` questions of a set with so many entities, the same every time."""
+def _asks(engine, name: str, entities: int, half: int = 1) -> Iterator[Ask]:
+    """`EACH` questions of a set with so many entities, the same every time; of the half with an odd MD5 unless `half` is 0."""
     dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
     fit = [question for question in questions(name) if question.answers and min(2, len(question.entities)) == entities]
-    fit = [question for question in fit if int(hashlib.md5(question.text.encode()).hexdigest(), 16) % 2]
+    fit = [question for question in fit if int(hashlib.md5(question.text.encode()).hexdigest(), 16) % 2 == half]
     for row in np.random.default_rng(SEED).choice(len(fit), min(EACH, len(fit)), replace=False):
         try:
             yield engine.ask(GraphSource.of(engine.graph(dataset.name)), fit[int(row)], model=False)

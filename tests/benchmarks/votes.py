@@ -1,0 +1,159 @@
+"""Two attempts to name more first answers right on Freebase-like questions of one entity; no language model is asked.
+
+Both are held against chain votes and were not taken (docs/figures.md says what they gave). By type: an end's votes count the more the more
+its type, `person` or `country` by the relations that it is the head of, is like the words that ask, and the graph reader looks for what is
+asked for among nearly as good paths alone. By fusion: the best paths are ordered by reciprocal rank (Cormack, Clarke and Büttcher, SIGIR
+2009) of their votes and of the encoder's cosine of the question and the whole path, its entities too.
+
+Asked are questions whose text has an odd MD5, by type. HOPSCOPE_BENCHMARK_TYPES=0.1,0.2 tries these worths of the type, and the fusion
+without and with each, on the half that was chosen on. HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED tell how many of each set,
+and which.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from core.comparison.run import LaneRun, Prefixes, Progress
+from core.engine import Engine
+from core.evaluation.metrics.statistics import holm, paired
+from core.graph.algorithms.mediators import mediating
+from core.graph.names.phrases import phrase
+from core.graph.names.word_index import words_of
+from core.graph.protocol import KnowledgeGraph
+from core.indexes.chains import token_vectors
+from core.indexes.masking import masked
+from core.indexes.verbalised import verbalised
+from core.operators import ChainVotes, GraphReader
+from core.operators.base import Context, Line, Recorder
+from core.operators.retrieve.votes import Ballot, _ballots, _paths
+from core.sources import Ask
+from core.types import Ranking, State
+from tests.benchmarks.against import BEST, _asks, found
+from tests.benchmarks.chains import _told
+from tests.benchmarks.memory import DEVELOPMENT, HELD_OUT
+
+TRIED = tuple(float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_TYPES", "").split(",") if value)
+WORTH = 0.2  # of the type, chosen on the half with an even MD5
+NEAR = 0.5  # share of the best path's votes from which a path is nearly as good
+READ, RANK_OFFSET = 48, 60  # paths that the encoder reads; what is added to ranks before they are fused
+SETS = ("webqsp-answerable", "cwq-answerable")
+ASKING = frozenset("who whom whose what whats which where when how".split())
+
+
+def run() -> list[dict]:
+    """For each set and attempt the share of first answers that are right, with what is won and lost against chain votes."""
+    engine, rows, tests = Engine(), [], []
+    for name in SETS:
+        here = list(_asks(engine, name, 1, DEVELOPMENT if TRIED else HELD_OUT))
+        before = _each(engine, here, ChainVotes(), lambda lane: None)
+        for told, now in _attempts(engine, here).items():
+            test = paired("hit@1", "now", "before", now[:, 0], before[:, 0])
+            won, lost = int((now > before)[:, 0].sum()), int((now < before)[:, 0].sum())
+            note = f"{len(here)} questions{_told(list(now[:, 0]))}, chain votes {before[:, 0].mean():.3f}: {won} won, {lost} lost, "
+            note += f"{test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}"
+            note += f"; in the best {BEST} {before[:, 1].mean():.3f} and {now[:, 1].mean():.3f}"
+            tests.append(test.p)
+            rows.append({"name": f"{name}, {told}", "value": float(now[:, 0].mean()), "unit": "hit@1", "note": note})
+    for row, p in zip(rows, holm(tests), strict=True):
+        row["note"] += f"; p over all rows {p:.2g}"
+    return rows
+
+
+def _attempts(engine, here: list[Ask]) -> dict[str, np.ndarray]:
+    if not TRIED:
+        return {f"type {WORTH:g}": _each(engine, here, TypedVotes(types=WORTH), _near)}
+    made = {f"type {worth:g}": _each(engine, here, TypedVotes(types=worth), _near) for worth in (0.0, *TRIED)}
+    return made | {f"fusion, type {worth:g}": _each(engine, here, TypedVotes(types=worth), _fused) for worth in (0.0, *TRIED)}
+
+
+def _each(engine, here: list[Ask], votes: ChainVotes, change: Callable[[LaneRun], None]) -> np.ndarray:
+    """For each question whether the first answer is right, and the share of the known answers in the best paths: float64 [n, 2]."""
+    lanes = [LaneRun(ask, Line((votes,)), engine.environment, Prefixes()) for ask in here]
+    for lane in lanes:
+        lane.retrieve(Progress())
+        change(lane)
+    return np.array([found(lane) for lane in lanes], float)
+
+
+@dataclass(frozen=True, eq=False)
+class TypedBallot(Ballot):
+    """A ballot whose ends' votes are multiplied by what their types are worth."""
+
+    worth: dict[int, float]
+
+    def votes(self, top: float, close: float, share: float) -> dict[int, tuple[float, int]]:
+        return {end: (weight * self.worth.get(end, 1.0), place) for end, (weight, place) in super().votes(top, close, share).items()}
+
+
+@dataclass(frozen=True, repr=False)
+class TypedVotes(ChainVotes):
+    """Chain votes, times exp(types * (fit - best fit) / close) of the end's type and the words that ask."""
+
+    types: float = 0.0
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        ballots = _ballots(state, ctx, recorder, self, mediating(ctx.graph))
+        words = question_words(masked(ctx.graph, state.question.text, state.seeds))
+        worth: dict[int, float] = {}
+        if self.types and words and ballots:
+            encoder = ctx.models.encoder(self.encoder)
+            nodes = np.unique(np.concatenate([ends for ballot in ballots for ends in ballot.ends]))
+            fit = type_fit(ctx.graph, nodes, token_vectors(encoder, [words])[0], encoder)
+            worth = dict(zip(nodes.tolist(), np.exp(self.types * (fit - fit.max()) / self.close).tolist()))
+        typed = [TypedBallot(*(getattr(ballot, field.name) for field in fields(Ballot)), worth) for ballot in ballots]
+        paths = _paths(typed, ctx, recorder, self)
+        return state.replace(paths=Ranking("path", tuple(paths), tuple(paths.values())))
+
+
+def question_words(question: str) -> str:
+    """The first question word and the two words after it, in small letters; empty where there is none."""
+    words = [word.text for word in words_of(question)]
+    first = next((at for at, word in enumerate(words) if word in ASKING), None)
+    return "" if first is None else " ".join(words[first : first + 3])
+
+
+def type_fit(graph: KnowledgeGraph, nodes: np.ndarray, asked: np.ndarray, encoder) -> np.ndarray:
+    """float64 [len(nodes)]: how like the words that ask, as token vectors, the types of these nodes are.
+
+    A node's types are what the relations that it is the head of say of their heads (`film` by `film.film.genre`), its fit that of the most
+    alike: the mean over a type's tokens of the best cosine to a token of `asked`. A node without a type has the mean fit of the others.
+    """
+    types = [phrase(name).head_type for name in graph.relation_names]
+    steps = graph.steps_from(nodes, "out")
+    there = [relation for relation in np.unique(steps.relations).tolist() if types[relation]]
+    if not there:
+        return np.zeros(len(nodes))
+    alike = verbalised(encoder, [()] * len(there), [types[relation] for relation in there]).alike(asked, range(len(there)))
+    of_relation = np.full(graph.n_relations, -np.inf)
+    of_relation[there] = alike.sums / np.maximum(alike.lengths, 1)
+    fit = np.full(len(nodes), -np.inf)
+    np.maximum.at(fit, steps.rows, of_relation[steps.relations])
+    return np.where(np.isfinite(fit), fit, fit[np.isfinite(fit)].mean())
+
+
+def _near(lane: LaneRun) -> None:
+    """The graph reader's answers by the paths that are nearly as good as the best one."""
+    state = lane.state
+    scores = state.paths.scores or ()
+    near = tuple(path for path, score in zip(state.paths.items, scores) if score >= NEAR * scores[0])
+    context = Context(lane.graph, lane.environment)
+    read = GraphReader()(state.replace(paths=Ranking("path", near), reader=None), context)
+    lane.states[-1] = state.replace(reader=read.reader)
+
+
+def _fused(lane: LaneRun) -> None:
+    """The first `READ` paths by the sum of 1 / (60 + rank) by votes and by the encoder's cosine; the end of the first is the answer."""
+    paths = lane.state.paths.items[:READ]
+    if paths:
+        encoder = lane.environment.models.encoder()
+        question, *read = encoder.encode([lane.ask.question.text, *lane.graph.texts(paths)])
+        rank = np.argsort(np.argsort(-(np.array(read) @ question), kind="stable"), kind="stable")
+        fused = 1 / (RANK_OFFSET + 1 + np.arange(len(paths))) + 1 / (RANK_OFFSET + 1 + rank)
+        order = np.argsort(-fused, kind="stable").tolist()
+        best = tuple(paths[at] for at in order)
+        lane.states[-1] = lane.state.replace(paths=Ranking("path", best, tuple(fused[order].tolist())), reader=(best[0].end,))
