@@ -31,7 +31,7 @@ KINDS = {
 }
 """Each kind of graph in words."""
 BY = "@"  # between the id of a row and the language model that is asked in the place of the row's
-EXTRACTORS = ("llm", "described", "noun-phrases", "given", "nearest", "terms", "paper", "opened")
+EXTRACTORS = ("llm", "described", "noun-phrases", "given", "nearest", "terms", "cited", "cited-llm", "paper", "opened")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Build:
     """A line of building operators with a name. `graph` is the kind of graph, one of `KINDS`, `extractor` who
     reads the chunks: a language model ("llm", or "paper" with the papers' settings), a parser for names and a language model for what is
     said of them ("described"), a parser alone ("noun-phrases"), or another tool whose index was "opened"; of a corpus graph where its
-    links come from: as "given", the "nearest" documents, or shared "terms"; empty where nothing is read."""
+    links come from: as "given", the "nearest" documents, shared "terms", or what is "cited", as a language model finds it in "cited-llm";
+    empty where nothing is read."""
 
     id: str
     title: str

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from core.builds.base import BuildOperator
-from core.builds.chunking import SentenceChunks, TokenChunks, WholeDocuments
+from core.builds.chunking import CharacterChunks, SentenceChunks, TokenChunks, WholeDocuments
 from core.builds.extract.described_names import DescribedNames
 from core.builds.extract.language_model import LanguageModelExtraction
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.group.communities import Communities
 from core.builds.group.reports import Reports
 from core.builds.group.tree import Tree
-from core.builds.merge.corpus_graphs import GivenLinks, NearestDocuments, SharedTerms
+from core.builds.merge.corpus_graphs import CitedDocuments, GivenLinks, NearestDocuments, SharedTerms
 from core.builds.merge.merging import Merge
 from core.builds.merge.passages import PassageGraph
 from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges
@@ -18,10 +18,10 @@ from core.builds.opened import OpenedIndex
 from core.builds.vectors import Vectors
 
 EVERY: tuple[type[BuildOperator], ...] = (
-    *(WholeDocuments, TokenChunks, SentenceChunks, OpenedIndex),
+    *(WholeDocuments, TokenChunks, SentenceChunks, CharacterChunks, OpenedIndex),
     *(NounPhrases, LanguageModelExtraction, DescribedNames),
     *(Merge, PassageGraph),
-    *(GivenLinks, NearestDocuments, SharedTerms),
+    *(GivenLinks, CitedDocuments, NearestDocuments, SharedTerms),
     *(AddIdentityEdges, AddSynonymEdges, Communities, Tree, Reports, Vectors),
 )
 OPERATORS: dict[str, type[BuildOperator]] = {operator.__name__: operator for operator in EVERY}

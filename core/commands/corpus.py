@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from core.builds import build_for, open_graph
 from core.builds.shipped import shipped
 from core.commands import corpus_advise, corpus_build, corpus_mend, corpus_open, corpus_quality
 from core.commands.questions import print_brought
@@ -15,6 +16,7 @@ from core.corpus.readers.table import columns_of
 from core.errors import BadInput, nearest, shorten
 from core.evaluation.exchange.beir import write_beir
 from core.evaluation.questions.keeping import start, usual_name
+from core.evaluation.questions.linked import LINKED, LinkedWriting
 from core.evaluation.questions.writing import ROLE, Recipe, Writing
 
 PRINTED = 5  # questions that are printed
@@ -169,8 +171,9 @@ def _add_write_questions(parts) -> None:
     usual = Recipe()
     written = parts.add_parser(
         "write-questions",
-        help="let a language model write questions that ask for an overview of a corpus",
-        description="Five users, five tasks of each, five questions to each task, from what the corpus is about; saved as a question set.",
+        help="let a language model write questions that ask for an overview of a corpus, or to linked passages",
+        description="Five users, five tasks of each, five questions to each task, from what the corpus is about; or with --linked "
+        "questions to two linked passages each, which are their gold. Saved as a question set.",
         epilog="Every reply is saved: the same command continues where it stopped, and asks nobody where all is written.",
     )
     written.add_argument("name", metavar="NAME", help="the corpus")
@@ -178,7 +181,9 @@ def _add_write_questions(parts) -> None:
     written.add_argument("--tasks", type=int, default=usual.tasks, metavar="N", help="of each user")
     written.add_argument("--questions", type=int, default=usual.questions, metavar="N", help="to each task")
     written.add_argument("--about", default="", metavar="TEXT", help="what the corpus is about (default: summed up from its passages)")
-    written.add_argument("--set", default="", metavar="NAME", help="the set's name (default: that of the corpus with -abstract)")
+    written.add_argument("--linked", type=int, metavar="N", help="N questions to two linked passages of a corpus graph each, instead")
+    written.add_argument("--graph", default="links", metavar="BUILD", help="the corpus graph whose links are taken (default: links)")
+    written.add_argument("--set", default="", metavar="NAME", help="the set's name (default: that of the corpus with -abstract or -linked)")
     written.add_argument("--model", default=ROLE, metavar="NAME", help="the role or name of the model that writes (default: answer)")
     written.set_defaults(run=_write_questions)
 
@@ -190,10 +195,16 @@ def _write_questions(options) -> int:
     recipe, engine = Recipe(options.users, options.tasks, options.questions), options.engine()
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
-    set_name = options.set or usual_name(corpus.name)
-    written = finish(start(engine, Writing(corpus, engine.models, recipe, options.about, options.model), set_name))
+    set_name = options.set or (usual_name(corpus.name) if options.linked is None else f"{corpus.name}-{LINKED}")
+    writing: Writing | LinkedWriting = Writing(corpus, engine.models, recipe, options.about, options.model)
+    if options.linked is not None:
+        with bar("Opening the graph"):
+            graph = open_graph(corpus, build_for(corpus, options.graph))
+        writing = LinkedWriting(corpus, graph, engine.models, options.linked, options.model)
+    written = finish(start(engine, writing, set_name))
     warn(written.notes)
-    print(f"About: {written.about}")
+    if written.about:
+        print(f"About: {written.about}")
     for question in written.questions[:PRINTED]:
         print(f"  {question.text}")
     if len(written.questions) > PRINTED:

@@ -20,6 +20,8 @@ from core.builds.facts import Entity, Facts
 from core.builds.group.reports import Reports as CorpusReports
 from core.builds.group.summaries import by_model as summed_up
 from core.builds.group.summaries import description_by_model
+from core.builds.merge.citations import Titles
+from core.builds.merge.corpus_graphs import model_cites
 from core.corpus import Document, new_folder, write
 from core.corpus.chunks import as_given
 from core.environment import Environment
@@ -28,6 +30,7 @@ from core.evaluation.metrics.supported import by_model as supported
 from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.pairwise.verdicts import asked as compared
 from core.evaluation.questions.from_model import ModelQuestions
+from core.evaluation.questions.linked import LinkedWriting
 from core.evaluation.questions.writing import Recipe, Writing
 from core.graph.algorithms.leiden import Communities
 from core.indexes.reports import report_prompt
@@ -47,6 +50,7 @@ from core.types import Path, Prompt, Question, State
 from tests.core.builds.kit import Texts
 from tests.core.models.chat.test_thoughts import sent, texts
 from tests.core.models.chat_server import serving, stream
+from tests.core.operators.nodes.kit import corpus_graph
 from tests.core.operators.texts.kit import story
 from tests.core.operators.texts.test_methods_kg import passages
 from tests.films import Written
@@ -75,6 +79,10 @@ REPLIES = {  # right and wrong, by the first field of the schema
     "question": (
         {"question": "For whom does Cratchit work?", "answer": "Scrooge"},
         {"question": "Who is the nephew of Marley?", "answer": "Fred"},
+    ),
+    "citations": (
+        {"citations": [{"author": "", "year": "", "title": "A tool for trees"}]},
+        {"citations": [{"author": "", "year": "", "title": "On old wrong trees"}]},
     ),
     "names": ({"names": ["Ann", "Rome"]}, {"names": ["Bob"]}),
     "triples": (
@@ -182,6 +190,16 @@ def gold_questions(one):
     return ModelQuestions(corpus, chunks, facts, chat, lambda asked: (), 1, 60.0)(Job("q")).all()
 
 
+def linked_questions(one):
+    corpus = write(new_folder("linked"), [Document("carol", RIGHT_TEXT)])
+    return [question.text for question in LinkedWriting(corpus, corpus_graph(), one.models, 1)(Job("q")).questions]
+
+
+def citations(one):
+    titles = Titles([Document("tool", "-", "A tool for trees"), Document("wrong", "-", "On old wrong trees")])
+    return model_cites(one.chat, "As a tool for trees shows.", (), titles, BuildContext(one.models))
+
+
 def support(one):
     after = State(Question("Who?"), answer=RIGHT_TEXT)
     for operator in parse_line("SparseChunks(keep=1) >> AnswerFromTables()"):
@@ -231,6 +249,8 @@ READERS = {
     "evaluation.pairwise.verdicts": [lambda one: compared(one.chat, "What?", "A miser.", "A miser who learns to give.")],
     "evaluation.questions.writing": [questions],
     "evaluation.questions.from_model": [gold_questions],
+    "evaluation.questions.linked": [linked_questions],
+    "builds.merge.corpus_graphs": [citations],
     "indexes.verbalised_walks": [walks],
     "indexes.reports": [communities],
     "builds.extract.language_model": [extracted(LanguageModelExtraction(schema=schema, gleaning=0)) for schema in ("kg", "tkg", "rkg")],

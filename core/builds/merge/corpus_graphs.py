@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from core.builds.asking import reply_to, side_by_side
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.encoding import encoded
+from core.builds.merge.citations import CAPITAL, Reference, Titles, body, by_name, cited, references
 from core.builds.merge.pairing import nearest_rows, rare_terms, shared_rows
 from core.corpus import Corpus
 from core.errors import BadInput
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
+from core.models.base import Chat
+from core.models.chat.json_reply import json_reply
 from core.parameters import param
+from core.prompts import messages
 
-LINKS, NEAR, SHARES = "links to", "near", "shares terms"
+LINKS, NEAR, SHARES, CITES = "links to", "near", "shares terms", "cites"
+TITLED, EVERY = 100, 100  # documents that are looked at for a title, and after how many it is said how far it is
+REPLY = 500  # tokens
+PARTS: dict[str, Any] = {name: {"type": "string", "maxLength": 200} for name in ("author", "year", "title")}
+CITATIONS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "citations": {
+            "type": "array",
+            "maxItems": 40,
+            "items": {"type": "object", "properties": PARTS, "required": list(PARTS), "additionalProperties": False},
+        }
+    },
+    "required": ["citations"],
+    "additionalProperties": False,
+}
 Edges = Mapping[tuple[int, str, int], float]
 
 
@@ -94,6 +115,92 @@ class GivenLinks(CorpusGraph):
 
     def words(self) -> str:
         return f"links as given: {self.types}" if self.types else self.title
+
+
+@dataclass(frozen=True, repr=False)
+class CitedDocuments(CorpusGraph):
+    """A node for each chunk and an edge to every chunk of each document that it cites; its weight is how often it does.
+
+    FastInsight's ACL-OCL (section 4.2.1), where a language model finds the citations in each chunk. Here they are found by pattern: a
+    document's list of references is what follows its last heading of that name, an entry is a document of the corpus where it holds its
+    title, and the text cites it by name and year, by number, or by its title. With a `model` that is asked for the names, years and titles
+    that a chunk cites, and its reply is matched to the same entries. What is in the list of references itself cites nothing.
+    """
+
+    title = "documents that they cite"
+
+    model: str = param("", "Model", "The language model that finds citations; by pattern where none is named.", chat=True)
+
+    def models(self) -> tuple[str, ...]:
+        return (self.model,) if self.model else ()
+
+    def lacks(self, corpus: Corpus) -> str:
+        titled = any(one.title not in ("", one.id) for one in (corpus.at(row) for row in range(min(len(corpus), TITLED))))
+        return "" if titled else f"The documents of “{corpus.name}” have no titles by which references to them would be recognised."
+
+    def edges(self, made: Made, ctx: BuildContext) -> Edges:
+        assert made.chunks is not None
+        if self.lacks(made.corpus):
+            raise BadInput(self.lacks(made.corpus))
+        rows: dict[str, list[int]] = {}
+        for row, id in enumerate(made.chunks.texts("document")):
+            rows.setdefault(id, []).append(row)
+        titles = Titles(made.corpus.at(row) for row in range(len(made.corpus)))
+        texts, entries, without = dict[int, str](), dict[int, list[Reference]](), 0
+        for number, document in enumerate(made.corpus.at(row) for row in range(len(made.corpus))):
+            if number % EVERY == 0:
+                ctx.check()
+                ctx.progress(f"Finding references: {number:,} of {len(made.corpus):,} documents", number / len(made.corpus))
+            end = body(document.text)
+            listed = references(document.text[end:], titles)
+            without += not listed
+            at = 0
+            for row in rows.get(document.id, ()):
+                text = made.chunks.text("text", row)
+                at = max(document.text.find(text, at), at)
+                if at < end:
+                    texts[row], entries[row] = text[: end - at], listed
+        found: dict[tuple[int, str, int], float] = {}
+        for row, targets in self._cited(texts, entries, titles, ctx):
+            for target in targets:
+                for other in rows.get(target, ()) if target != made.chunks.text("document", row) else ():
+                    found[row, CITES, other] = found.get((row, CITES, other), 0.0) + 1.0
+        ctx.report.counts["documents without references to others"] = without
+        if titles.shared:
+            ctx.report.notes.append(f"Left out: {titles.shared:,} documents whose title another one has too.")
+        return dict(sorted(found.items()))
+
+    def _cited(
+        self, texts: Mapping[int, str], entries: Mapping[int, list[Reference]], titles: Titles, ctx: BuildContext
+    ) -> Iterator[tuple[int, list[str]]]:
+        """For each chunk its row and the documents that it cites, once for each time."""
+        if not self.model:
+            yield from ((row, list(cited(text, entries[row], titles))) for row, text in texts.items())
+            return
+        chat, rows = ctx.chat(self.model), list(texts)
+        read = lambda row: model_cites(chat, texts[row], entries[row], titles, ctx)
+        for number, found in side_by_side(read, rows, self.model, ctx):
+            ctx.progress(f"Finding references: {number + 1:,} of {len(rows):,} chunks", (number + 1) / len(rows))
+            yield rows[number], found
+
+    def words(self) -> str:
+        return f"{self.title}, by {self.model}" if self.model else self.title
+
+
+def model_cites(chat: Chat, text: str, listed: Sequence[Reference], titles: Titles, ctx: BuildContext) -> list[str]:
+    """The documents that a language model finds cited in a text; none where its reply cannot be read, which the report counts."""
+    reply = reply_to(messages("citations", "citations", text=text), chat, ctx, schema=CITATIONS, max_tokens=REPLY)
+    found = json_reply(reply.text, ("citations",))
+    if found is None or not isinstance(found.value["citations"], list):
+        ctx.report.count(**{"unreadable replies": 1})
+        return []
+    documents = list[str]()
+    for one in found.value["citations"]:
+        name, year, title = (str(one.get(part, "")) for part in ("author", "year", "title")) if isinstance(one, dict) else ("", "", "")
+        by_title = [document for _, _, document in titles.found(title)]
+        surname = CAPITAL.findall(name)
+        documents += by_title or (by_name(surname[-1], year, listed) if surname else [])
+    return documents
 
 
 @dataclass(frozen=True, repr=False)

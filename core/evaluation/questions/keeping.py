@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.corpus import Corpus, corpora
 from core.datasets.own import clean_name
 from core.errors import BadInput
+from core.evaluation.questions.linked import LINKED, LinkedWriting
 from core.evaluation.questions.writing import Writing, Written
 from core.runtime.jobs import Job
 
@@ -22,28 +23,30 @@ def check_name(corpus: Corpus, name: str) -> str:
     owner = next((other for other, known in corpora().items() if name in known.sets), corpus.name)
     if owner != corpus.name:
         raise BadInput(f"The corpus “{owner}” has a question set “{name}” already; choose another name.")
-    if name in corpus.sets and any(question.answers or question.gold for question in corpus.questions(name)):
+    known = [question for question in (corpus.questions(name) if name in corpus.sets else ()) if not question.id.startswith(LINKED)]
+    if any(question.answers or question.gold for question in known):
         raise BadInput(f"The set “{name}” has known answers, which written questions have not; choose another name.")
     return name
 
 
-def keep(corpus: Corpus, written: Written, name: str, writer: str) -> Corpus:
-    """The corpus with the questions as a set of that name, in the place of what was written under it before; its title names the `writer`.
+def keep(corpus: Corpus, written: Written, name: str, writer: str, kind: str = Writing.kind) -> Corpus:
+    """The corpus with the questions as a set of that name, in the place of what was written under it before; its title names the `writer`
+    and the `kind` of questions.
 
     Raises BadInput as `check_name` does.
     """
-    title = f"{corpus.title}, questions that ask for an overview, written by {writer}"
+    title = f"{corpus.title}, {kind}, written by {writer}"
     return corpus.with_questions({check_name(corpus, name): (title, written.questions)})
 
 
-def start(engine, writing: Writing, name: str) -> Job:
+def start(engine, writing: Writing | LinkedWriting, name: str) -> Job:
     """The job of the engine that writes, and keeps what came of it as a set of that name; its result is what was written. Raises BadInput
     as `check_name` does."""
     check_name(writing.corpus, name)
 
     def work(job: Job) -> Written:
         written = writing(job)
-        keep(writing.corpus, written, name, writing.models.title(writing.role))
+        keep(writing.corpus, written, name, writing.models.title(writing.role), writing.kind)
         return written
 
     key = job_key(writing.corpus.name)

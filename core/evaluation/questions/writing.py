@@ -78,6 +78,7 @@ class Writing:
     about: str = ""
     role: str = ROLE
     saved: SavedReplies | None = None
+    kind: str = "questions that ask for an overview"
 
     def __call__(self, job: Listener) -> Written:
         self._chat = CachedChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.saved or SavedReplies())

@@ -38,6 +38,8 @@ LINKS = {
     "given": ("Their own links", "Those that the documents came with, such as references."),
     "nearest": ("The nearest in meaning", "Each document is linked to those that the encoder puts nearest."),
     "terms": ("Rare words in common", "No model decides what is linked."),
+    "cited": ("References in the text", "Of papers with titles and lists of references; no model is asked."),
+    "cited-llm": ("References that a language model finds", "One call for each chunk of 4,096 characters."),
 }
 WRITERS = {
     "noun-phrases": ("Central sentences", "No language model: the sentences nearest to what all of them say."),

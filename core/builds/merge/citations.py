@@ -1,0 +1,131 @@
+"""Which documents a text cites: the entries of its list of references that are documents of the corpus, and where it names them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from core.corpus.document import Document
+
+HEADING = re.compile(
+    r"^[ \t]*+(?:\d\d?\.?[ \t]*+)?(?:[Rr]eferences|REFERENCES|[Bb]ibliography|BIBLIOGRAPHY|(?:Literature|Works) [Cc]ited):?[ \t]*+$", re.M
+)
+WORD = re.compile(r"\w{1,60}")
+YEAR = re.compile(r"\b(?:1[89]|20)\d\d[a-z]?\b")
+CAPITAL = re.compile(r"\b[^\W\d_a-z][\w’'-]{1,40}")
+MARKER = re.compile(r"^\s{0,8}\[?(\d{1,3})[\].]")
+ENDS = re.compile(r"(?<=[.\d\])])[ \t]{0,8}\n|\n[ \t]{0,8}\n")  # where an entry of a list of references ends
+NAMED_YEAR = re.compile(
+    r"\b([^\W\d_a-z][\w’'-]{1,40})(?: et al\.?| (?:and|&) [^\W\d_a-z][\w’'-]{1,40})?[,(\s]{1,3}((?:1[89]|20)\d\d[a-z]?)\b"
+)
+NUMBERS = re.compile(r"\[(\d{1,3}(?:[,;–-]{1,2} ?\d{1,3}){0,30})\]")
+SPAN = re.compile(r"(\d{1,3})(?:[–-]{1,2} ?(\d{1,3}))?")
+BEFORE, AFTER = 400, 160  # characters of an entry before a title, and behind it
+WORDS_OF_TITLE, WORDS_NAMED = 3, 4  # that a title has at least in an entry, and where a text names it
+MAX_SPAN = 30  # numbers that [3-12] may stand for
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An entry of a list of references that is a document of the corpus: its id, year, number, and the names before its title."""
+
+    document: str
+    year: str
+    number: int | None
+    names: tuple[str, ...]
+
+
+class Titles:
+    """The titles of a corpus by which its documents are recognised: of three words and more, and of one document alone."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        by_title: dict[tuple[str, ...], list[str]] = {}
+        for one in documents:
+            title = tuple(words(one.title))
+            if len(title) >= WORDS_OF_TITLE and one.title != one.id:
+                by_title.setdefault(title, []).append(one.id)
+        self.shared = sum(len(ids) for ids in by_title.values() if len(ids) > 1)
+        self._by_start: dict[tuple[str, ...], list[tuple[tuple[str, ...], str]]] = {}
+        for title, ids in by_title.items():
+            if len(ids) == 1:
+                self._by_start.setdefault(title[:WORDS_OF_TITLE], []).append((title, ids[0]))
+
+    def found(self, text: str, least: int = WORDS_OF_TITLE) -> list[tuple[int, int, str]]:
+        """(begin, end, document) for each title of at least so many words that a text holds, the longest at a place."""
+        spans = [(one.group().casefold(), one.start(), one.end()) for one in WORD.finditer(text)]
+        read = tuple(word for word, _, _ in spans)
+        found, at = list[tuple[int, int, str]](), 0
+        while at < len(read):
+            fits = [pair for pair in self._by_start.get(read[at : at + WORDS_OF_TITLE], ()) if read[at : at + len(pair[0])] == pair[0]]
+            title, document = max(fits, key=lambda pair: len(pair[0]), default=((), ""))
+            if len(title) >= least:
+                found.append((spans[at][1], spans[at + len(title) - 1][2], document))
+                at += len(title)
+            else:
+                at += 1
+        return found
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as titles are compared, whatever their case and what is between them."""
+    return [one.group().casefold() for one in WORD.finditer(text)]
+
+
+def body(text: str) -> int:
+    """Where the list of references of a text begins: at the last line that is such a heading, else at its end.
+
+    >>> from core.builds.merge.citations import body
+    >>> body("It works.\\n\\nReferences\\nLee. 2012. A tool for trees.")
+    11
+    """
+    return max((one.start() for one in HEADING.finditer(text)), default=len(text))
+
+
+def references(listed: str, titles: Titles) -> list[Reference]:
+    """The entries of a list of references whose titles are of the corpus.
+
+    >>> from core.builds.merge.citations import Titles, references
+    >>> from core.corpus import Document
+    >>> titles = Titles([Document("tree", "...", "A tool for trees")])
+    >>> references("References\\n[3] Ann Lee and Bob Moss. 2012. A Tool for Trees. In ACL.", titles)
+    [Reference(document='tree', year='2012', number=3, names=('Ann', 'Lee', 'Bob', 'Moss'))]
+    """
+    found = []
+    for start, end, document in titles.found(listed):
+        before = listed[max(start - BEFORE, 0) : start]
+        ends = [0, *([before.find("\n") + 1] if start <= BEFORE else []), *(one.end() for one in ENDS.finditer(before))]
+        entry = next((before[end:] for end in reversed(ends) if CAPITAL.search(before[end:])), "")  # a line may end before the title too
+        years, later = YEAR.findall(entry), YEAR.search(ENDS.split(listed[end : end + AFTER])[0])
+        number = MARKER.match(entry)
+        year = years[-1] if years else later.group() if later else ""
+        found.append(Reference(document, year, int(number.group(1)) if number else None, tuple(CAPITAL.findall(entry))))
+    return found
+
+
+def cited(text: str, listed: Sequence[Reference], titles: Titles) -> Iterator[str]:
+    """The documents that a text cites, once for each time: by name and year, by number, or by title.
+
+    >>> from core.builds.merge.citations import Reference, Titles, cited
+    >>> entry = Reference("tree", "2012", 3, ("Ann", "Lee"))
+    >>> list(cited("As Lee (2012) says, and others [1, 3], (Lee et al., 2013).", [entry], Titles([])))
+    ['tree', 'tree']
+    """
+    for name, year in NAMED_YEAR.findall(text):
+        yield from by_name(name, year, listed)
+    for inside in NUMBERS.findall(text):
+        for first, last in SPAN.findall(inside):
+            low, high = int(first), min(int(last or first), int(first) + MAX_SPAN)
+            yield from (one.document for one in listed if one.number is not None and low <= one.number <= high)
+    yield from (document for _, _, document in titles.found(text, WORDS_NAMED))
+
+
+def by_name(name: str, year: str, listed: Sequence[Reference]) -> list[str]:
+    """The documents of a year with an author of that name: those alone of which it is among the first two names, if there are any."""
+    fit = [one for one in listed if name in one.names and one.year and same_year(one.year, year)]
+    return [one.document for one in fit if name in one.names[:2]] or [one.document for one in fit]
+
+
+def same_year(one: str, other: str) -> bool:
+    """Whether two years are the same, of which 2012a may be called 2012."""
+    return one == other or (one[:4] == other[:4] and (one.isdecimal() or other.isdecimal()))

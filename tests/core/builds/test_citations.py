@@ -1,0 +1,130 @@
+"""References found in texts: entries of lists by hand, and the corpus graph of chunks that is made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.builds.base import BuildContext, Made
+from core.builds.chunking import CharacterChunks, WholeDocuments
+from core.builds.merge.citations import Reference, Titles, body, by_name, cited, references
+from core.builds.merge.corpus_graphs import CitedDocuments
+from core.corpus import write
+from core.corpus.chunks import by_characters
+from core.corpus.document import Document
+from core.errors import BadInput
+from tests.core.builds.kit import Reading
+from tests.core.builds.test_language_model import Models
+
+PAPERS = {
+    "lida": (
+        "LIDA: lightweight dialogue annotator",
+        "BRAT (Stenetorp et al., 2012) and Doccano are web-based. We improve on Moss (2010a).\n"
+        + "LIDA aims to fill these gaps. " * 5
+        + "\nIt follows the grammar of trees, by itself, too.\n\nReferences\n"
+        "Pontus Stenetorp, Sampo Pyysalo, and Bob Moss. 2012.\nBRAT: a web-based tool for annotation. In EACL,\npages 102-107.\n"
+        "Bob Moss. 2010a. The grammar of trees. In ACL.\nAnn Else. 2001. A work that is not here.\n",
+    ),
+    "brat": (
+        "BRAT: a web-based tool for annotation",
+        "BRAT is based on our visualiser [2]. Both [1, 3-4] export images.\n\nReferences\n[1] Ann Else. A work that is not here. 1999.\n"
+        "[2] Bob Moss. The Grammar of Trees. ACL, 2010.\n",
+    ),
+    "moss": ("The grammar of trees", "Trees have a grammar. LIDA: lightweight dialogue annotator came later, as did moss (2012)."),
+    "bare": ("bare", "Nothing is cited here (Moss, 2010)."),
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+
+
+def papers():
+    return [Document(id, text, title) for id, (title, text) in PAPERS.items()]
+
+
+def test_a_list_of_references_is_read_by_the_titles_of_the_corpus():
+    text, titles = PAPERS["lida"][1], Titles(papers())
+    assert text[body(text) :].startswith("References") and body(PAPERS["moss"][1]) == len(PAPERS["moss"][1])
+    assert references(text[body(text) :], titles) == [
+        Reference("brat", "2012", None, ("Pontus", "Stenetorp", "Sampo", "Pyysalo", "Bob", "Moss")),
+        Reference("moss", "2010a", None, ("Bob", "Moss")),
+    ]
+    text = PAPERS["brat"][1]
+    assert references(text[body(text) :], titles) == [Reference("moss", "2010", 2, ("Bob", "Moss"))]
+
+
+def test_a_work_is_cited_by_name_and_year_by_number_or_by_title():
+    titles = Titles(papers())
+    brat, moss = Reference("brat", "2012", 4, ("Pontus", "Stenetorp", "Bob", "Moss")), Reference("moss", "2010a", 2, ("Bob", "Moss"))
+    said = lambda text: list(cited(text, [brat, moss], titles))
+    assert said("(Stenetorp et al., 2012; Moss, 2010)") == ["brat", "moss"]
+    assert said("Stenetorp and Moss (2012), Moss & Lee 2010a, Moss (2011), stenetorp 2012") == ["brat", "moss"]
+    assert said("as in [4], [1-3] and [9]") == ["brat", "moss"] and said("in 2012 [sic] it was") == []
+    assert said("We use the GRAMMAR of Trees.") == ["moss"]
+    assert by_name("Moss", "2012", [brat]) == ["brat"] and by_name("Moss", "2010b", [moss]) == []
+
+
+def test_of_authors_of_one_name_the_first_counts():
+    first, other = Reference("one", "2012", None, ("Ann", "Lee")), Reference("two", "2012", None, ("Bob", "Moss", "Ann", "Lee"))
+    assert by_name("Lee", "2012", [other, first]) == ["one"] and by_name("Lee", "2012", [other]) == ["two"]
+
+
+def test_titles_that_several_documents_have_or_that_are_short_recognise_none():
+    titles = Titles(
+        [Document("a", "-", "On long trees"), Document("b", "-", "On Long Trees"), Document("c", "-", "Trees"), Document("d", "-")]
+    )
+    assert titles.found("on long trees, trees, d") == [] and titles.shared == 2
+
+
+def graph_of(tmp_path, operator, models=None, chunker=None):
+    one = write(tmp_path / "corpora" / "papers", papers())
+    ctx = BuildContext(models or Reading())
+    made = operator.apply((chunker or CharacterChunks(size=120)).apply(Made(one), ctx), ctx)
+    graph = made.graph
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    links = set(zip(graph.names(heads), graph.names(tails)))
+    return graph, links, ctx.report
+
+
+def test_a_chunk_is_linked_to_every_chunk_of_what_it_cites(tmp_path):
+    graph, links, report = graph_of(tmp_path, CitedDocuments())
+    chunks = {id: sorted(name for name in graph.names(range(graph.n_nodes)) if name.split("#")[0] == id) for id in PAPERS}
+    assert len(chunks["lida"]) > 3 and len(chunks["brat"]) == 2 and chunks["moss"] == ["moss"]
+    of = lambda source, target: {(a, b) for a, b in links if a.split("#")[0] == source and b.split("#")[0] == target}
+    assert of("lida", "brat") == {("lida#0", name) for name in chunks["brat"]}  # the first chunk alone, to both
+    assert {a for a, _ in of("lida", "moss")} >= {"lida#0"} and len(of("lida", "moss")) == 2  # by name there, by title further on
+    assert of("brat", "moss") == {("brat#0", "moss")} and of("moss", "lida") == {("moss", name) for name in chunks["lida"]}
+    assert not of("bare", "moss") and report.counts["documents without references to others"] == 2
+
+
+def test_a_language_model_finds_them_where_it_is_asked(tmp_path):
+    asked = list[str]()
+
+    def say(text, *_):
+        asked.append(text)
+        if "BRAT (Stenetorp" in asked[-1]:
+            named = {"author": "Pontus Stenetorp", "year": "2012", "title": ""}
+            return {"citations": [named, {"author": "Else", "year": "2001", "title": ""}, "no object", {"title": "The Grammar of trees"}]}
+        return {"else": []}
+
+    graph, links, report = graph_of(tmp_path, CitedDocuments(model="answer"), Models(say), WholeDocuments())
+    assert links == {("lida", "brat"), ("lida", "moss")} and not any("References" in text for text in asked)
+    assert report.counts["unreadable replies"] == 3
+
+
+def test_without_titles_it_says_so(tmp_path):
+    one = write(tmp_path / "corpora" / "bare", [Document("a", "One."), Document("b", "Two.")])
+    assert "no titles" in CitedDocuments().lacks(one)
+    with pytest.raises(BadInput, match="no titles"):
+        ctx = BuildContext(Reading())
+        CitedDocuments().apply(WholeDocuments().apply(Made(one), ctx), ctx)
+
+
+def test_chunks_of_characters_are_slices_that_cut_no_word():
+    text = "one two\n three  " + "x" * 25 + " four"
+    table = by_characters([Document("d", text), Document("blank", " \n ")], size=10)
+    assert table.texts("text") == ["one two", "three", "x" * 10, "x" * 10, "x" * 5 + " four"] and set(table.texts("document")) == {"d"}
+    assert all(part in text for part in table.texts("text"))
+    assert by_characters([Document("d", "a" * 4096 + "b")]).texts("text") == ["a" * 4096, "b"]
