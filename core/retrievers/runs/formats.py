@@ -92,7 +92,8 @@ ROWS = Keys(QUESTION_KEYS, ID_KEYS, CONTEXT_KEYS, CONTEXT_IDS, ("scores", "doc_s
 FORMATS: dict[str, RunFormat] = {
     "openinference": RunFormat(
         "Traces of OpenInference",
-        "Phoenix; any OpenInference instrumentation (0.1.72) as OTLP/JSON, or by the exporter to the console",
+        "Phoenix (20.26): its client's table of spans as Parquet, JSON or CSV; any OpenInference instrumentation (0.1.72) as "
+        "OTLP/JSON, or by the exporter to the console",
         "a row a trace: the root's input and output, the documents of the last retriever or re-ranker",
         "tokens, costs, tools, embeddings",
         is_openinference,

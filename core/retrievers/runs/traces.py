@@ -126,7 +126,8 @@ def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
         attributes = parsed(attributes)
     if isinstance(attributes, Mapping):
         return attributes
-    return {key.removeprefix("attributes."): value for key, value in row.items() if key.startswith("attributes.")}
+    columns = {key.removeprefix("attributes."): value for key, value in row.items() if key.startswith("attributes.")}
+    return {key: parsed(value) if key in LISTS and isinstance(value, str) else value for key, value in columns.items()}  # CSV holds texts
 
 
 def _retrieved(known: Mapping[str, Any]) -> tuple[GivenDocument, ...]:

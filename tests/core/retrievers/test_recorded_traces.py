@@ -13,10 +13,13 @@ RECORDED = Path(__file__).with_name("recorded")
 HARBOUR = "Ann Lee built the harbour of Varna in 1902."
 
 
-@pytest.mark.parametrize("file", ["openinference-console.json", "openinference-otlp.json"])
+SPANS = ["openinference-console.json", "openinference-otlp.json", "phoenix.parquet", "phoenix.jsonl", "phoenix.csv"]
+
+
+@pytest.mark.parametrize("file", SPANS)
 def test_spans_of_openinference(file):
     read = read_run_file(RECORDED / file)
-    first, second = read.rows
+    second, first = sorted(read.rows, key=lambda row: row.answer, reverse=True)
     assert (read.format, read.notes) == ("openinference", ())
     assert (first.question, first.answer) == ("Who built the harbour?", "Ann Lee")
     assert first.documents == (
