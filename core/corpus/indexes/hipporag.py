@@ -15,14 +15,13 @@ from core.errors import BadInput
 from core.io.files import Source
 
 VECTORS = "vdb_entity.parquet"  # in a folder that is called by the models
-FILE = re.compile(r"openie_.*results.*\.json")
 OTHERS = re.compile("[^a-z0-9 ]")  # what HippoRAG makes blanks of
 LONGEST_TITLE = 120  # characters
 
 
 def holds(names: set[str]) -> bool:
     """Whether these files are an index of HippoRAG."""
-    return any(FILE.fullmatch(name) for name in names)
+    return any(_of_openie(name) for name in names)
 
 
 def read(files: Mapping[str, Source]) -> Index:
@@ -32,7 +31,7 @@ def read(files: Mapping[str, Source]) -> Index:
     Where every passage begins with a short line, that is its title, as in HippoRAG's sets. Its graph, which holds the edges between alike
     names as well, is pickled and not read. Raises BadInput for a damaged file, or several.
     """
-    found = sorted(name for name in files if FILE.fullmatch(name))
+    found = sorted(name for name in files if _of_openie(name))
     if len(found) > 1:
         raise BadInput(f"There are several files of OpenIE's results, {', '.join(found[:6])}. Give the path of one of them.")
     file = files[found[0]]
@@ -53,6 +52,11 @@ def read(files: Mapping[str, Source]) -> Index:
     index.vectors = read_vectors(readers, index.notes) if len(readers) == 1 else []
     index.notes.append("Its edges between alike names lie in a pickled file, which is not read.")
     return index
+
+
+def _of_openie(name: str) -> bool:
+    """Whether a file is called as HippoRAG calls the one with OpenIE's results."""
+    return name.startswith("openie_") and name.endswith(".json") and "results" in name
 
 
 def folded(name: str) -> str:
