@@ -229,6 +229,12 @@ def _asked(options, engine, wanted: Experiment, instances: Sequence[Instance], n
 
 def _differs(options, wanted: Experiment, sets: dict[str, str], engine) -> list[str]:
     """The settings that are not the paper's, in sentences."""
+    if wanted.retrieval and wanted.model:
+        keywords, others = engine.models.title("choose"), engine.models.title("answer")
+        said = (
+            "none, so that rows that would ask one work on the question itself" if options.no_llm else f"{others}, for keywords {keywords}"
+        )
+        return [*wanted.differs, f"Language models while retrieving: {said}.", *_small(options, wanted, sets)]
     answered = "nobody: the graph reader's names are scored" if options.no_llm else engine.models.title("answer")
     found = [*wanted.differs, f"Answers in the paper: {wanted.answers}. Here: {answered}."] if wanted.model else [*wanted.differs]
     return [*found, *_small(options, wanted, sets)]

@@ -15,6 +15,7 @@ from core.evaluation.papers.building import BuildingCosts
 from core.evaluation.reports.sensitivity import variant, varied
 from core.instances.catalogue import Instance
 from core.lines import split
+from core.operators.base import Line
 from core.operators.text import operator_class
 from core.operators.texts.built import BuiltGraph
 
@@ -54,7 +55,8 @@ class Experiment:
     by row; a printed column goes through the values of the first row, then of the next, and where it is shorter nothing is printed of
     such rows. `label` calls a value by what it counts; `builds` has the build that a row is asked on where a building operator varies,
     of a small run `small_builds`; `firsts` by instance the one that its differences are taken from, where that is not the first.
-    `abstract` says whether all are asked as abstract questions. `wide` says whether the metrics of a set are columns of one table.
+    `abstract` says whether all are asked as abstract questions, `retrieval` whether rows end with what they retrieve, `wide` whether the
+    metrics of a set are columns of one table.
     `measures` names what is taken in the place of an evaluation (`core.evaluation.papers.measures`).
     """
 
@@ -78,6 +80,7 @@ class Experiment:
     vary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     small_vary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wide: bool = False
+    retrieval: bool = False
     measures: str = ""
     abstract: bool = False
     label: str = ""
@@ -88,6 +91,7 @@ class Experiment:
     def asked(self, known: Mapping[str, Instance], name: str, small: bool = False) -> tuple[Experiment, tuple[Instance, ...]]:
         """The experiment on the set of that name, with a row for every instance that is asked, and these instances."""
         there = {id: _on(known[id], self.sets[name]) for id in (*filter(None, [self.after]), *self.rows)}
+        there = {id: _retrieving(one) for id, one in there.items()} if self.retrieval else there
         chosen = [id for id in self.rows if not small or not self.small_rows or id in self.small_rows]
         before = (there[self.after],) if self.after else ()
         if not self.vary:
@@ -134,6 +138,12 @@ def _on(instance: Instance, asked: PublishedSet) -> Instance:
     if cls is not None and any(isinstance(part, cls) for part in found.line.parts()):
         (found,) = varied((found,), asked.vary)
     return found
+
+
+def _retrieving(instance: Instance) -> Instance:
+    """The instance without the steps that make a prompt and an answer of what it retrieves, which may ask language models all the same."""
+    line = Line(tuple(one for one in instance.line if one.stage != "generate" and tuple(one.writes) != ("tables",)))
+    return replace(instance, id=repr(line), line=line)
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,14 @@ def test_what_the_others_are_held_against_stands_on_the_graph_of_the_set_too():
     assert gains.after == instances[0].id and "rkg" in gains.after and list(gains.rows) == [one.id for one in instances[1:]]
 
 
+def test_where_retrieval_alone_counts_no_row_makes_an_answer():
+    for id in ("fastinsight-table-3", "fastinsight-table-6", "fastinsight-figure-4", "fastinsight-figure-6", "fastinsight-figure-7"):
+        for one in experiment(id).asked(published(), "SciFact-G")[1]:
+            assert not {operator.stage for operator in one.line} & {"generate"} and "ContextTables" not in repr(one.line)
+    names = [repr(one.line) for one in experiment("fastinsight-table-3").asked(published(), "SciFact-G")[1]]
+    assert len(set(names)) == 10 and all(name.endswith("DocumentsOfNodes()") for name in names) and "Hypothesise" in names[3]
+
+
 def test_sets_that_share_a_shipped_one_are_tried_once():
     assert experiment("fastinsight-table-3").small() == {"ACL-OCL": "cacm", "BSARD-G": "hotpotqa"}
 
