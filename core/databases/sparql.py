@@ -197,11 +197,18 @@ def copy(endpoint: Endpoint, file: Path, query: str = "", language: str = "", li
     return [found.said(), *notes]
 
 
+def labels_pattern(graphs: str, given: str = "") -> str:
+    """The pattern of labels: ?s has the label ?o by the relation ?p, in the `graphs`, which are `DEFAULT` or `NAMED`. What is `given` of ?s
+    or ?o is repeated at each relation: servers look up what is bound, and read everything to join what is not."""
+    parts = (f"{{ {given} {graphs.replace(DEFAULT, f'?s <{one}> ?o')} BIND(<{one}> AS ?p) }}" for one in LABELS)
+    return " UNION ".join(parts)
+
+
 class Copied:
     """What has been copied of an endpoint."""
 
-    def __init__(self, endpoint: Endpoint, file: Path):
-        self.endpoint, self.limits, self.file = endpoint, endpoint.limits, file
+    def __init__(self, endpoint: Endpoint, file: Path, graphs: str = DEFAULT):
+        self.endpoint, self.limits, self.file, self.graphs = endpoint, endpoint.limits, file, graphs
         self.written, self.odd, self.cut = 0, 0, False
         self.there: int | None = None  # rows of the whole
         self._seen = set[int]()  # hashes of lines
@@ -288,8 +295,8 @@ class Copied:
     def _label(self, out: BinaryIO, things: Sequence[str], rule: str) -> None:
         from pyoxigraph import Literal, NamedNode
 
-        some, relations = (" ".join(f"<{one}>" for one in names) for names in (things, LABELS))
-        query = f"SELECT ?s ?p ?o WHERE {{ VALUES ?s {{ {some} }} VALUES ?p {{ {relations} }} ?s ?p ?o {rule} }}"
+        given = f"VALUES ?s {{ {' '.join(f'<{one}>' for one in things)} }}"
+        query = f"SELECT ?s ?p ?o WHERE {{ {labels_pattern(self.graphs, given)} {rule} }}"
         for row in self.endpoint.rows(query, ("s", "p", "o")):
             if isinstance(row[0], NamedNode) and isinstance(row[1], NamedNode) and isinstance(row[2], Literal):
                 out.write(f"{row[0]} {row[1]} {row[2]} .\n".encode())

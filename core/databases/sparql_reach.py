@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.databases.neighbourhood import START, Edge, Reach
-from core.databases.sparql import DEFAULT, NAMED, Copied, Endpoint
+from core.databases.sparql import DEFAULT, NAMED, Copied, Endpoint, labels_pattern
 from core.errors import BadInput, shorten
 from core.graph.readers.rdf import LABELS, LEAVE_OUT, NO_LABELS
 from core.graph.readers.triple_file import TripleFile
@@ -28,7 +28,7 @@ class SparqlReach(Reach):
     def __init__(self, endpoint: Endpoint, language: str = "", literals: str = "triples"):
         self.endpoint, self.limits, self.language, self.literals = endpoint, endpoint.limits, language, literals
         first = next(iter(endpoint.rows(f"SELECT ?s ?p ?o WHERE {{ {DEFAULT} }} LIMIT 1", ("s", "p", "o"))), None)
-        self._wrap = NAMED if first is None else DEFAULT
+        self._graphs = NAMED if first is None else DEFAULT
         rules = [] if language == NO_LABELS else [f"?p NOT IN ({', '.join(f'<{one}>' for one in LABELS)})"]
         rules += ["!isLiteral(?o)"] if literals == LEAVE_OUT else []
         self._select = "SELECT DISTINCT" if first is None else "SELECT"  # a statement may be in several graphs
@@ -46,7 +46,7 @@ class SparqlReach(Reach):
         labels = [str(Literal(name, language=tag) if tag else Literal(name)) for name in names if name not in found for tag in tags]
         for at in range(0, len(labels), LOOKED_UP):
             some = " ".join(labels[at : at + LOOKED_UP])
-            self._named_into(found, f"VALUES ?o {{ {some} }} {_labels()} {self._at('?s ?p ?o')}", lambda label: label.value)
+            self._named_into(found, labels_pattern(self._graphs, f"VALUES ?o {{ {some} }}"), lambda label: label.value)
         return found
 
     def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
@@ -56,7 +56,7 @@ class SparqlReach(Reach):
         found: dict[str, dict[Any, None]] = {}
         wanted = ", ".join(str(Literal(name.lower())) for name in names)
         if self.language != NO_LABELS:
-            pattern = f"{_labels()} {self._at('?s ?p ?o')} FILTER(LCASE(STR(?o)) IN ({wanted}))"
+            pattern = f"{labels_pattern(self._graphs)} FILTER(LCASE(STR(?o)) IN ({wanted}))"
             self._named_into(found, pattern, lambda label: label.value)
         if not found:
             ends = f'FILTER(isIRI(?s) && LCASE(REPLACE(STR(?s), "^.*[/#]", "")) IN ({wanted}))'
@@ -138,12 +138,12 @@ class SparqlReach(Reach):
 
     def _at(self, pattern: str) -> str:
         """A pattern in the default graph, or in any named graph where that is empty."""
-        return self._wrap.replace("?s ?p ?o", pattern)
+        return self._graphs.replace(DEFAULT, pattern)
 
     def write(self, folder: Path, edges: Iterable[Edge], starts: Sequence[Any]) -> TripleFile:
         """The statements and the labels of what they name as N-Triples."""
         file = TripleFile(folder / "near.nt", "ntriples", keep=False, language=self.language, literals=self.literals)
-        copied = Copied(self.endpoint, file.path)
+        copied = Copied(self.endpoint, file.path, self._graphs)
         with file.path.open("wb") as out:
             copied.take(out, (edge.row for edge in edges))
             if self.language != NO_LABELS:
@@ -151,10 +151,6 @@ class SparqlReach(Reach):
             for start in starts:
                 out.write(f"{start} <urn:x:{START}> {start} .\n".encode())
         return file
-
-
-def _labels() -> str:
-    return f"VALUES ?p {{ {' '.join(f'<{one}>' for one in LABELS)} }}"
 
 
 def _iri(name: str) -> str:

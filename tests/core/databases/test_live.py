@@ -152,9 +152,11 @@ def test_named_graphs_where_the_default_one_is_empty(served):
     from pyoxigraph import RdfFormat
 
     served.load(
-        "<http://x/a> <http://x/r> <http://x/b> <http://g/1> .\n<http://x/a> <http://x/r> <http://x/b> <http://g/2> .", RdfFormat.N_QUADS
+        "<http://x/a> <http://x/r> <http://x/b> <http://g/1> .\n<http://x/a> <http://x/r> <http://x/b> <http://g/2> .\n"
+        '<http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "Ann" <http://g/3> .',
+        RdfFormat.N_QUADS,
     )
-    assert triples(live(served, each=1).around("", ["http://x/a"])) == {"a -> r -> b"}
+    assert triples(live(served, each=1).around("", ["Ann"])) == {"Ann -> r -> b"}
 
 
 def test_blank_nodes_lead_no_further_and_it_is_said(served):
