@@ -32,15 +32,20 @@ def test_every_build_that_ships_is_a_draft_that_lacks_nothing(row):
 
 def test_an_empty_build_begins_with_what_cuts_documents():
     empty = Draft(vocabulary=BUILDING)
-    assert fitting(empty, Slot(0)) == {"WholeDocuments", "TokenChunks", "SentenceChunks", "OpenedIndex"}
+    assert fitting(empty, Slot(0)) == {"WholeDocuments", "TokenChunks", "SentenceChunks", "CharacterChunks", "OpenedIndex"}
     assert edit(empty, Insert(Slot(0), "SentenceChunks")).text == "SentenceChunks()"
 
 
 def test_what_fits_is_what_a_build_takes_there():
     draft = parse_draft(LINE, BUILDING)
-    assert fitting(draft, 1) == {"TokenChunks", "WholeDocuments", "SentenceChunks"}  # an index of another tool has a graph already
+    assert fitting(draft, 1) == {
+        "TokenChunks",
+        "WholeDocuments",
+        "SentenceChunks",
+        "CharacterChunks",
+    }  # an index of another tool has a graph already
     assert fitting(draft, 2) == {"NounPhrases", "LanguageModelExtraction", "DescribedNames"}
-    assert fitting(draft, 3) == {"Merge", "PassageGraph", "GivenLinks", "NearestDocuments", "SharedTerms", "Tree"}
+    assert fitting(draft, 3) == {"Merge", "PassageGraph", "GivenLinks", "CitedDocuments", "NearestDocuments", "SharedTerms", "Tree"}
     assert fitting(draft, Slot(3)) == {"AddIdentityEdges", "AddSynonymEdges", "Communities"}
     assert fitting(draft, Slot(6)) == {"Vectors"}
     assert usual_slot(draft) == Slot(5) and moves(draft, 6) == () and usual_slot(parse_draft("TokenChunks()", BUILDING)) == Slot(1)
