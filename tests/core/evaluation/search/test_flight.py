@@ -48,7 +48,7 @@ def test_seconds_are_those_of_a_reply_however_many_wait_for_a_place(bench, trial
     with server() as (address, seen):
         asking(bench, address)
         found = tried(trial(30, "seconds", 10.0))
-    assert seen.most > 4 and SECONDS <= found.cost < 2 * SECONDS
+    assert seen.most > 4 and SECONDS <= found.cost < 3 * SECONDS  # of 30 in a row the last would wait 30 times as long
 
 
 def test_a_line_that_is_over_its_seconds_is_given_up(bench, trial):
