@@ -52,6 +52,7 @@ def test_the_steps_are_bricks_with_what_differs_and_only_what_fits(small, sent):
         "WholeDocuments",
         "TokenChunks",
         "SentenceChunks",
+        "CharacterChunks",
     ]
     assert any("was not opened from an index" in other["why"] for other in shown["palette"]["others"])
 
