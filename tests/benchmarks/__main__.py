@@ -3,7 +3,8 @@ linking reader influence documents fastinsight builds compose screen start] [--j
 
 `generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` and `crowd` many people at once,
 `faults` kills and full disks, `threads` how threads that wait may share a machine, `methods` makes the tables of methods on
-documents, and `server` how fast a server answers; their `--help` tells their own options, as that of `screen` does."""
+documents, `server` how fast a server answers, and `updates` what a change of documents costs a graph; their `--help` tells their own
+options, as that of `screen` does."""
 
 from __future__ import annotations
 
@@ -44,6 +45,7 @@ APART = (
     "walks",
     "graphics_card",
     "server",
+    "updates",
 )  # commands with options of their own
 
 
