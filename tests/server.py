@@ -105,7 +105,7 @@ STILL = """() => {
     const moves = document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-test-script-state=running]')
         || document.getAnimations().some(one => one.playState === 'running');
     if (moves || !window.stillSince) window.stillSince = performance.now();
-    return performance.now() - window.stillSince > 500;
+    return performance.now() - window.stillSince > 300;
 }"""
 
 

@@ -7,19 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.errors import BadInput
 from core.graph.algorithms.dice import dice
-from core.graph.algorithms.large_leiden import Links, inner_edges, leiden, linked
 from core.graph.storage.opening import needs_subprocess, open_same
 from core.graph.store import Graph
 from core.io.files import size_text
 from core.runtime.meter import silent
 from core.runtime.subprocess_worker import in_subprocess
 from core.runtime.weight import free_memory
+
+if TYPE_CHECKING:
+    from core.graph.algorithms.large_leiden import Links
 
 SEED = 0
 CLUSTER = 100_000  # nodes; larger clusters are split again, so that a question's PageRank stays small
@@ -114,11 +116,14 @@ def _detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], Non
 
     progress("Finding communities", 0.0)
     tell = lambda text: progress(text, None)
-    links = Links(*graph.adjacency())
+    whole: Any
     if graph.n_edges > LARGEST:
-        whole = _Large(links)
+        from core.graph.algorithms.large_leiden import Links
+
+        whole = _Large(Links(*graph.adjacency()))
     else:
-        edges = np.column_stack([np.repeat(np.arange(graph.n_nodes), np.diff(links.out_indptr)), links.tails]).astype(np.int64)
+        out_indptr, tails, _, _ = graph.adjacency()
+        edges = np.column_stack([np.repeat(np.arange(graph.n_nodes), np.diff(out_indptr)), tails]).astype(np.int64)
         whole = igraph.Graph(n=graph.n_nodes, edges=edges)
     everything = np.arange(graph.n_nodes)
     waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [(everything, whole, None)]  # nodes, and where among those of a graph
@@ -127,7 +132,7 @@ def _detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], Non
         check()
         nodes, part, among = waiting.pop()
         part = part if among is None else _induced(part, among)
-        membership = leiden(part.links, tell, check) if isinstance(part, _Large) else _leiden(part)
+        membership = part.communities(tell, check) if isinstance(part, _Large) else _leiden(part)
         count = int(membership.max()) + 1 if len(membership) else 0
         for inner in np.split(np.argsort(membership, kind="stable"), np.cumsum(np.bincount(membership))[:-1]) if count else ():
             if count > 1 and len(inner) > max_size:
@@ -149,15 +154,25 @@ class _Large:
     def place(self) -> np.ndarray:
         return np.full(self.links.n_nodes, -1, np.int32)
 
+    def communities(self, tell: Callable[[str], None], check: Callable[[], None]) -> np.ndarray:
+        """The community of each node."""
+        from core.graph.algorithms.large_leiden import leiden
+
+        return leiden(self.links, tell, check)
+
+    def induced(self, among: np.ndarray) -> Any:
+        """The subgraph on the nodes at these places: igraph's, where it is small enough for it."""
+        import igraph
+
+        from core.graph.algorithms.large_leiden import inner_edges, linked
+
+        edges = inner_edges(self.links, among, self.place)
+        return igraph.Graph(n=len(among), edges=edges) if len(edges) <= LARGEST else _Large(linked(len(among), edges))
+
 
 def _induced(part: Any, among: np.ndarray) -> Any:
     """The subgraph on the nodes at these places."""
-    import igraph
-
-    if not isinstance(part, _Large):
-        return part.induced_subgraph(among.tolist())
-    edges = inner_edges(part.links, among, part.place)
-    return igraph.Graph(n=len(among), edges=edges) if len(edges) <= LARGEST else _Large(linked(len(among), edges))
+    return part.induced(among) if isinstance(part, _Large) else part.induced_subgraph(among.tolist())
 
 
 def _leiden(part) -> np.ndarray:

@@ -50,6 +50,7 @@ def enter(page) -> None:
     """Click the first row of the table, again where it was not drawn yet."""
     heading = page.get_by_role("heading", level=3).first
     for _ in range(6):
+        page.locator(TABLE).first.scroll_into_view_if_needed()
         box = page.locator(TABLE).first.bounding_box()
         page.mouse.click(box["x"] + 60, box["y"] + 52)
         try:
@@ -57,6 +58,7 @@ def enter(page) -> None:
             break
         except TimeoutError:
             continue
+    assert heading.is_visible()
     settle(page)
 
 
