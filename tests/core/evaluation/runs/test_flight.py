@@ -99,7 +99,7 @@ def test_the_rows_are_those_of_one_question_at_a_time_and_wait_together(bench):
     found = rows(bench, many.number)
     assert found == rows(bench, alone.number) and len(found) == 2 * 37
     assert [row[1] for row in found] == [one.question.id for one in plan.drawn for _ in plan.instances]
-    assert seen.most > 8 and elapsed < 72 * SECONDS / 2  # 72 replies
+    assert seen.most > 8 and elapsed < 0.7 * 72 * SECONDS  # 72 replies
 
 
 def test_seconds_of_a_row_are_its_own(bench):
@@ -109,7 +109,7 @@ def test_seconds_of_a_row_are_its_own(bench):
     found = [row for row in bench.store().rows(job.number) if row.outcome]
     models = sorted(cost.seconds for row in found for cost in row.outcome.costs if cost.stage == "generate")
     others = sorted(sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate") for row in found)
-    assert SECONDS <= models[0] and models[len(models) // 2] < 2 * SECONDS
+    assert SECONDS <= models[0] and models[len(models) // 2] < 3 * SECONDS
     assert others[len(others) // 2] < SECONDS / 2  # however many were at work beside
 
 

@@ -41,7 +41,7 @@ def test_the_figures_are_those_of_one_question_at_a_time(bench, trial):
             elapsed = time.perf_counter() - start
     one, many = found
     assert one == many and (many.asked, many.failed, many.calls) == (31, 1, 30) and 0 < many.quality < 1
-    assert seen.most > 4 and elapsed < 30 * SECONDS / 2
+    assert seen.most > 4 and elapsed < 0.7 * 30 * SECONDS
 
 
 def test_seconds_are_those_of_a_reply_however_many_wait_for_a_place(bench, trial):
@@ -100,4 +100,4 @@ def test_unseen_questions_are_asked_many_at_a_time_too(bench):
         work(Job("", lambda job: None))
     rows = [row for row in bench.store().rows(work.run) if row.outcome]
     models = sorted(cost.seconds for row in rows for cost in row.outcome.costs if cost.stage == "generate")
-    assert seen.most > 4 and len(rows) == 20 and models[len(models) // 2] < 2 * SECONDS
+    assert seen.most > 4 and len(rows) == 20 and models[len(models) // 2] < 3 * SECONDS
