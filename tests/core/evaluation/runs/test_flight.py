@@ -18,6 +18,9 @@ from core.models.llm_chooser import LLMChooser
 from core.types import Question
 from tests.core.models.chat_server import serving, stream
 
+# Seconds are measured while other tests fill the processors: what is too slow once is measured again.
+pytestmark = pytest.mark.flaky(reruns=1, only_rerun="AssertionError|TimeoutError: ")
+
 LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep={keep}) >> Answer()"
 SECONDS = 0.15  # of a reply
 

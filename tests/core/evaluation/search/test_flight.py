@@ -11,6 +11,9 @@ from core.evaluation.search.trial import DOMINATED, OutOfCalls, Trial
 from core.runtime.jobs import Job
 from tests.core.evaluation.runs.test_flight import SECONDS, asking, questions, server
 
+# Seconds are measured while other tests fill the processors: what is too slow once is measured again.
+pytestmark = pytest.mark.flaky(reruns=1, only_rerun="AssertionError|TimeoutError: ")
+
 LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep=1) >> Answer()"
 
 
