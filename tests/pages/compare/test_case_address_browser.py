@@ -146,4 +146,4 @@ def test_on_a_narrow_screen_a_presented_picture_lies_on_no_words(app, case):
             box = picture.bounding_box()
             assert box["height"] >= 160 and box["y"] + box["height"] <= words.bounding_box()["y"]
         words.scroll_into_view_if_needed()
-        expect(words).to_be_in_viewport(ratio=1.0)
+        expect(words).to_be_in_viewport(ratio=0.99)  # a scroll ends on whole pixels
