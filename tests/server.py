@@ -91,6 +91,7 @@ def open_page(address: str, width: int = 1280, scheme: str = "light"):
         context = opened.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         try:
             page = context.new_page()
+            page.on("websocket", lambda socket: _follow(page, socket))
             page.goto(address, wait_until="domcontentloaded")
             yield page
         except Exception as error:
@@ -98,7 +99,18 @@ def open_page(address: str, width: int = 1280, scheme: str = "light"):
                 error.add_note(f"{page.url} said: {page.locator('body').inner_text(timeout=2_000)[:4_000]}")
             raise
         finally:
+            _unanswered.discard(page)
             context.close()
+
+
+_unanswered: set = set()  # pages whose browser has sent something and heard nothing since
+ANSWERED_WITHIN = 10  # seconds: a server that is busy begins a run late, and until then its page looks settled
+
+
+def _follow(page, socket) -> None:
+    socket.on("framesent", lambda _: _unanswered.add(page))
+    socket.on("framereceived", lambda _: _unanswered.discard(page))
+    socket.on("close", lambda _: _unanswered.discard(page))
 
 
 STILL = """() => {
@@ -110,7 +122,11 @@ STILL = """() => {
 
 
 def settle(page) -> None:
-    """Wait until nothing runs, waits to be drawn, or moves on the page."""
+    """Wait until what was sent is answered, and nothing runs, waits to be drawn, or moves on the page."""
+    until = time.monotonic() + ANSWERED_WITHIN
+    page.wait_for_timeout(50)  # what was pressed is sent by now
+    while page in _unanswered and time.monotonic() < until:
+        page.wait_for_timeout(50)
     page.evaluate("window.stillSince = 0")
     page.wait_for_function(STILL, timeout=120_000)
 
