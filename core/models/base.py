@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from core.errors import ModelUnavailable, shorten
 from core.types import Usage
 
 Messages = Sequence[Mapping[str, str]]
+Preview = Callable[[np.ndarray, np.ndarray], None]  # of positions and their scores
 
 
 class Encoder(Protocol):
@@ -48,13 +49,32 @@ class Choice:
 @dataclass(frozen=True)
 class Task:
     """What a chooser is asked to do: the question, what the candidates are, a seed for those that draw lots, and the names of the entities
-    that the search starts from, which some prompts show."""
+    that the search starts from, which some prompts show.
+
+    `groups` int [n] says which candidates are alike, such as paths along one chain of relations: a scorer may read some of each first.
+    `preview` is called by scorers on the way with the positions scored so far, ascending int64 [m], and their scores, float64 [m].
+    """
 
     query: str
     unit: str = "path"  # relation, triple, node, path, document or sentence
     seed: int = 0
     check: Callable[[], None] | None = field(default=None, compare=False)
     entities: tuple[str, ...] = ()
+    groups: np.ndarray | None = field(default=None, compare=False)
+    preview: Preview | None = field(default=None, compare=False)
+
+    def part(self, positions: Sequence[int]) -> Task:
+        """The same of the candidates at these positions alone: their groups, and previews by their positions among all."""
+        places, preview = np.asarray(positions, np.int64), self.preview
+        groups = None if self.groups is None else self.groups[places]
+        if preview is None:
+            return replace(self, groups=groups)
+        return replace(self, groups=groups, preview=lambda some, scores: _ascending(preview, places[some], scores))
+
+
+def _ascending(preview: Preview, positions: np.ndarray, scores: np.ndarray) -> None:
+    order = np.argsort(positions, kind="stable")
+    preview(positions[order], scores[order])
 
 
 class Chooser(Protocol):

@@ -43,7 +43,7 @@ class Prefilter:
         """At most `k` of `texts` as the dear chooser picks them."""
         ranked = self.cheap.choose(task, texts, 0)
         preselected = ranked.positions[: self.n]
-        picked = self.dear.choose(task, [texts[i] for i in preselected], k)
+        picked = self.dear.choose(task.part(preselected), [texts[i] for i in preselected], k)
         notes = ranked.notes + picked.notes
         return Choice(
             tuple(preselected[i] for i in picked.positions),
@@ -100,7 +100,7 @@ class Rescore:
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
         """At most `k` of `texts`: the chooser's picks, the scorer's best first, with the scorer's scores."""
         picked = self.chooser.choose(task, texts, k)
-        ranked = self.scorer.choose(task, [texts[i] for i in picked.positions], k)
+        ranked = self.scorer.choose(task.part(picked.positions), [texts[i] for i in picked.positions], k)
         return Choice(
             tuple(picked.positions[i] for i in ranked.positions),
             ranked.scores,
@@ -130,12 +130,14 @@ class Rounds:
         usage = Usage()
         notes: tuple[str, ...] = ()
         for start in range(0, len(texts), self.window):
-            picked = self.chooser.choose(task, texts[start : start + self.window], k)
+            picked = self.chooser.choose(
+                task.part(range(start, min(start + self.window, len(texts)))), texts[start : start + self.window], k
+            )
             union += [start + i for i in picked.positions]
             usage, notes = usage + picked.usage, notes + picked.notes
         if not union:
             return Choice((), usage=usage, notes=_distinct(notes))
-        last = self.chooser.choose(task, [texts[i] for i in union], k)
+        last = self.chooser.choose(task.part(union), [texts[i] for i in union], k)
         notes += (f"{len(union)} of {len(texts)} candidates reached the last round.", *last.notes)
         return Choice(tuple(union[i] for i in last.positions), last.scores, usage=usage + last.usage, notes=_distinct(notes))
 

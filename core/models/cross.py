@@ -20,7 +20,8 @@ from core.models.change import changed, read
 from core.models.chat.turns import Turn, in_turn
 from core.models.device import computes_in_bfloat16, device
 from core.models.heads import Head, torch_head
-from core.models.scorers import Scoring, counted
+from core.models.reading import Reading, counted
+from core.models.scorers import Scoring
 from core.runtime.meter import Advance, new_to_this, saved, spent
 
 REMEMBERED = 10_000  # pairs of a question and a text whose hidden states are kept
@@ -54,20 +55,14 @@ class PairScorer(Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        unique = list(dict.fromkeys(texts))
-        advance, best = Advance(f"Ranking {counted(len(texts), task.unit)}", len(unique)), (-np.inf, "")
-        known: dict[str, float] = {}
+        reading = Reading(task, texts)
 
         def read() -> None:
-            nonlocal best
-            for part, numbers in self._read(task, unique, lambda net, given: self._numbers(net, given)):
-                known.update(zip(part, numbers.tolist(), strict=True))
-                top = int(np.argmax(numbers))
-                best = max(best, (float(numbers[top]), part[top]), key=lambda pair: pair[0])
-                advance(len(known), best[1])
+            for part, numbers in self._read(task, reading.distinct, lambda net, given: self._numbers(net, given)):
+                reading.received(part, numbers)
 
         in_turn(self._lock, read, task.check)
-        return np.array([known[text] for text in texts], dtype=np.float64)
+        return reading.scores
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         """float32 [n, d]: the vector of the first token of each pair, before the head (FastInsight, H). Raises as `score`, and

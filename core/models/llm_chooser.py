@@ -10,7 +10,7 @@ from core.errors import shorten
 from core.models.base import Chat, Choice, Messages, Task
 from core.models.chat.json_reply import json_lists, json_reply
 from core.models.chat.replies import BULLET
-from core.models.scorers import PLURAL
+from core.models.reading import PLURAL
 from core.prompts import filled, messages, numbered, plain, prompts
 from core.types import Usage
 

@@ -10,7 +10,7 @@ from typing import Any
 from core.errors import shorten
 from core.models.base import Chat, Messages, Task
 from core.models.chat.json_reply import json_reply
-from core.models.scorers import PLURAL
+from core.models.reading import PLURAL
 from core.prompts import messages, numbered, plain, prompts
 from core.types import Usage
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from core.errors import BadParameter
 from core.models.base import Choice, Encoder, Task, question_vectors
-from core.runtime.meter import Advance, spent
+from core.models.reading import Reading
+from core.runtime.meter import spent
 from core.types import Usage
 
 WORD = re.compile(r"[^\W_]+")
@@ -30,21 +31,6 @@ def top_k(scores: np.ndarray, k: int) -> np.ndarray:
 def words(text: str) -> list[str]:
     """The case-folded words of `text`, split at everything that is neither letter nor digit, so also at `.`, `_` and `->`."""
     return WORD.findall(text.casefold())
-
-
-PLURAL = {
-    "relation": "relations",
-    "triple": "triples",
-    "node": "entities",
-    "path": "paths",
-    "document": "documents",
-    "sentence": "sentences",
-}
-
-
-def counted(number: int, unit: str) -> str:
-    """So many of a kind of candidates: `960 paths`, `1 path`."""
-    return f"{number:,} {PLURAL.get(unit, 'texts')}" if number != 1 else f"1 {'entity' if unit == 'node' else unit}"
 
 
 class StreamedEncoder(Encoder, Protocol):
@@ -117,21 +103,15 @@ class EncoderScorer(Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        encoder = self.encoder
+        encoder, reading = self.encoder, Reading(task, texts)
         query = question_vectors(encoder, [task.query], task.check)[0].astype(np.float64)
         cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)  # each row apart, unlike a matrix product
-        if not streams(encoder):
-            return cosines(encoder.encode(texts, task.check))
-        advance, done, best = Advance(f"Ranking {counted(len(texts), task.unit)}", len(set(texts))), 0, (-np.inf, "")
-
-        def received(rows: list[str], vectors: np.ndarray) -> None:
-            nonlocal done, best
-            done, scores = done + len(rows), cosines(vectors)
-            top = int(np.argmax(scores))
-            best = max(best, (float(scores[top]), rows[top]), key=lambda pair: pair[0])
-            advance(done, best[1])
-
-        return cosines(encoder.encode(texts, task.check, received))
+        received = lambda rows, vectors: reading.received(rows, cosines(vectors))
+        if streams(encoder):
+            encoder.encode(reading.distinct, task.check, received)
+        else:
+            received(reading.distinct, encoder.encode(reading.distinct, task.check))
+        return reading.scores
 
 
 class BM25Scorer(Scoring):
@@ -253,13 +233,10 @@ class LateInteractionScorer(Scoring):
         self.encoder = encoder
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        scores = np.zeros(len(texts))
         if not len(texts):
-            return scores
+            return np.zeros(0)
         _, query = next(iter(self.encoder.encode_tokens([task.query], task.check)))
-        advance, done, best = Advance(f"Ranking {counted(len(texts), task.unit)}", len(texts)), 0, 0
+        reading = Reading(task, texts)
         for positions, tokens in self.encoder.encode_tokens(texts, task.check):
-            scores[positions] = (tokens @ query.T).max(axis=0).mean(dtype=np.float64)
-            done, best = done + len(positions), best if scores[best] >= scores[positions[0]] else positions[0]
-            advance(done, texts[best])
-        return scores
+            reading.received([texts[positions[0]]], (tokens @ query.T).max(axis=0).mean(dtype=np.float64, keepdims=True))
+        return reading.scores

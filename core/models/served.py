@@ -15,7 +15,8 @@ from cachetools import LRUCache
 from core.errors import ModelFailed
 from core.models.base import Task
 from core.models.chat.server import OpenAIServer
-from core.models.scorers import Scoring, counted
+from core.models.reading import Reading, counted
+from core.models.scorers import Scoring
 from core.runtime.meter import Advance, current, going_on
 from core.runtime.turn import away
 
@@ -177,12 +178,10 @@ class ServedReranker(Served, Scoring):
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         """float64 [n]. Raises ModelFailed, ModelUnavailable, and what the task's check raises."""
-        unique, known = list(dict.fromkeys(texts)), dict[str, float]()
-        advance = Advance(f"Ranking {counted(len(texts), task.unit)}", len(unique))
-        for part, numbers in self._parts(unique, lambda part: self._ranked(task.query, part, task.check), task.check):
-            known.update(zip(part, numbers, strict=True))
-            advance(len(known), max(known, key=known.__getitem__))
-        return np.array([known[text] for text in texts], np.float64)
+        reading = Reading(task, texts)
+        for part, numbers in self._parts(reading.distinct, lambda part: self._ranked(task.query, part, task.check), task.check):
+            reading.received(part, np.array(numbers, np.float64))
+        return reading.scores
 
     def _ranked(self, query: str, part: Part, check: Check | None) -> list[float]:
         """The relevance of some texts, by one request."""

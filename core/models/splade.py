@@ -10,7 +10,8 @@ import numpy as np
 from core.models.base import Task
 from core.models.chat.turns import in_turn
 from core.models.pretrained import Pretrained
-from core.models.scorers import Scoring, counted
+from core.models.reading import counted
+from core.models.scorers import Scoring
 from core.runtime.meter import Advance
 
 AT_ONCE = 1024  # tokens read at once: each has a number for every word of the vocabulary, some 120 kB

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.graph.algorithms.chains import chain_groups
 from core.models.base import Choice, Task
 from core.models.words import short_name
 from core.operators.base import Context, Operator, Recorder
@@ -43,7 +44,8 @@ class Rank(Operator):
         assert state.paths is not None  # a line is refused where nothing wrote what is read
         ctx.progress(f"Ranking {len(state.paths):,} paths", None)
         texts = ctx.graph.texts(state.paths.items)
-        task = Task(state.question.text, "path", ctx.seed, ctx.check, tuple(ctx.graph.names(state.seeds)))
+        entities, groups = tuple(ctx.graph.names(state.seeds)), chain_groups(ctx.graph, state.paths.items)
+        task = Task(state.question.text, "path", ctx.seed, ctx.check, entities, groups)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         selected, recorder.before_cut = picked(state.paths, choice)
         return state.replace(paths=selected)

@@ -38,6 +38,25 @@ def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:
     return tuple(2 * relation + (not forward) for relation, forward in zip(relations, path.forward))
 
 
+def chain_groups(graph: KnowledgeGraph, paths: Sequence[Path]) -> np.ndarray:
+    """int64 [n]: for each path the number of its chain and start, from 0 in no certain order; those alike have the same.
+
+    >>> from core.graph.algorithms.chains import chain_groups
+    >>> from core.types import Path
+    >>> out, back = Path((0, 2), (1,), (True,)), Path((2, 0), (1,), (False,))  # along r1 and against it
+    >>> chain_groups(toy, [out, back, out]).tolist()
+    [1, 0, 1]
+    """
+    lengths = np.array([len(path) for path in paths], np.int64)
+    inside = np.arange(lengths.max(initial=0)) < lengths[:, None]
+    edges = np.fromiter((edge for path in paths for edge in path.edges), np.int64)
+    forward = np.fromiter((along for path in paths for along in path.forward), bool)
+    rows = np.full((len(paths), inside.shape[1] + 1), -1, np.int64)
+    rows[:, 0] = [-1 - path.start for path in paths]
+    rows[:, 1:][inside] = 2 * graph.triples(edges)[1] + ~forward
+    return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+
+
 def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
     """A chain as relation names, a step against its triple with `_reverse`, as in path texts: `directed_by_reverse -> has_genre`.
 

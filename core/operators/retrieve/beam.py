@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.errors import BadParameter
+from core.graph.algorithms.chains import chain_groups
 from core.graph.algorithms.local import Local
 from core.models.base import Choice, Task
 from core.models.words import plain_name, short_name
@@ -97,7 +98,9 @@ class BeamSearch(Operator):
                 recorder.notes.append(f"Hop {hop}{label} has too many extensions; the first {MOST_TEXTS:,} were read.")
             ctx.progress(f"Beam search, hop {hop} of {self.hops}: {len(candidates):,} candidates", (hop - 1) / self.hops)
             texts = self._texts(ctx.graph, list(candidates))
-            choice = recorder.choice(self._choose(ctx.models.chooser(self.model), task, texts))
+            choice = recorder.choice(
+                self._choose(ctx.models.chooser(self.model), replace(task, groups=chain_groups(ctx.graph, list(candidates))), texts)
+            )
             selected, before = picked(Ranking("path", tuple(candidates)), choice)
             recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(candidates), before))
             history = list(beam.values())
@@ -159,7 +162,9 @@ class BeamSearch(Operator):
             order = sorted(range(len(paths)), key=lambda i: (-float(np.mean(found[paths.items[i]])), -found[paths.items[i]][-1], i))
             return Ranking("path", tuple(paths.items[i] for i in order), tuple(float(np.mean(found[paths.items[i]])) for i in order))
         texts = ctx.graph.texts(paths.items)
-        choice = recorder.choice(ctx.models.chooser(self.rank).choose(replace(task, unit="path"), texts, 0))
+        choice = recorder.choice(
+            ctx.models.chooser(self.rank).choose(replace(task, unit="path", groups=chain_groups(ctx.graph, paths.items)), texts, 0)
+        )
         return picked(paths, choice)[0]
 
     def words(self) -> str:

@@ -7,8 +7,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.graph.algorithms.chains import best_chains, chain_name, chain_of, chains_from, ranked_ends, sampled, walk
+from core.graph.algorithms.chains import best_chains, chain_groups, chain_name, chain_of, chains_from, ranked_ends, sampled, walk
 from core.graph.store import Graph
+from core.types import Path
 from tests.core.graph.strategies import directions, graphs
 
 DIRECTED, GENRE, YEAR, WRITTEN = 0, 2, 4, 6
@@ -113,3 +114,23 @@ def test_a_sample_is_spread_evenly(toy):
     front = walk(toy, [0, 1, 2, 3], ())
     assert sampled(front, 2).now.tolist() == [0, 3] and sampled(front, None) is front
     assert np.array_equal(sampled(front, 9).now, front.now)
+
+
+def test_paths_are_grouped_by_start_and_chain(toy):
+    graph = toy
+    assert chain_groups(graph, []).tolist() == []
+    assert chain_groups(graph, [Path((0,))]).tolist() == [0]
+    rng = np.random.default_rng(0)
+    paths = []
+    for _ in range(60):
+        path = Path((int(rng.integers(graph.n_nodes)),))
+        for _ in range(int(rng.integers(4))):
+            near, edges, along = graph.steps(path.end, "both")
+            if not len(near):
+                break
+            step = int(rng.integers(len(near)))
+            path = path.extended(int(near[step]), int(edges[step]), bool(along[step]))
+        paths.append(path)
+    groups = chain_groups(graph, paths).tolist()
+    alike = lambda a, b: (paths[a].start, chain_of(graph, paths[a])) == (paths[b].start, chain_of(graph, paths[b]))
+    assert all((groups[a] == groups[b]) == alike(a, b) for a in range(60) for b in range(60))
