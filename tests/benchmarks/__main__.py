@@ -3,8 +3,8 @@ linking reader influence documents fastinsight builds compose screen start] [--j
 
 `generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` and `crowd` many people at once,
 `faults` kills and full disks, `threads` how threads that wait may share a machine, `methods` makes the tables of methods on
-documents, `server` how fast a server answers, and `updates` what a change of documents costs a graph; their `--help` tells their own
-options, as that of `screen` does."""
+documents, `documents --documents N,N` builds graphs of so many, asks and changes them, `server` how fast a server answers, and `updates`
+what a change of documents costs a graph; their `--help` tells their own options, as that of `screen` does."""
 
 from __future__ import annotations
 
@@ -56,6 +56,9 @@ def main() -> None:
         return
     if sys.argv[1:2] == ["pagerank"] and any(word.startswith("--nodes") for word in sys.argv):
         importlib.import_module("tests.benchmarks.pagerank_scale").main(sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["documents"] and sys.argv[2:] and sys.argv[2:] != ["--json"]:
+        importlib.import_module("tests.benchmarks.documents_scale").main(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(ALL)} (default: all)")

@@ -1,0 +1,325 @@
+"""Documents by the hundred thousand: what each stage of a build takes, the first question, questions a second, and a change.
+
+    python -m tests.benchmarks documents --documents 10000,100000 [--builds chunks ...] [--made vectors facts] [--folder DIR] [--json FILE]
+
+Each step runs in a process of its own, on a corpus made of shipped sentences (`made_documents`). A row has seconds by the clock, processor
+seconds with those of processes that it started, the most memory that the process took, mapped files among it, and what was added on disk.
+Retrieval is that of each row that needs no language model, all operators but the answer.
+
+`--made vectors` puts vectors in the place of the encoder's that are drawn by the words of each text, `--made facts` names in the place of
+the parser's that patterns find: for trials of all else, since these two take nearly all of the time. `--folder` goes on with what is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+ROWS = {
+    "chunks": ("vanilla-rag", "bm25-passages"),
+    "kg-noun-phrases": ("g-retriever", "dalk"),
+    "kg-synonyms-noun-phrases": ("hipporag", "hipporag-2"),
+    "tkg-noun-phrases": ("vgraphrag", "lgraphrag", "fastgraphrag"),
+    "rkg-noun-phrases": ("l-lightrag", "g-lightrag", "h-lightrag"),
+    "tree-noun-phrases": ("raptor",),
+    "passage-noun-phrases": ("kgp",),
+    "links-nearest": ("vector-search", "bm25", "gar", "fastinsight"),
+}  # the builds, and the rows without a language model that are asked on them
+CHANGED = 5  # documents that are added, and removed
+SIZE, WORDS = 384, 1 << 14  # of made vectors: numbers, and words that are told apart
+NAMED = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*|\b[a-z]{5,} [a-z]{6,}\b")  # what a made fact takes for a name
+MADE = ("vectors", "facts")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a stage took: seconds by the clock and of processors, bytes of memory at most and of disk, and what there is to say of it."""
+
+    documents: int
+    step: str
+    stage: str
+    seconds: float
+    processor: float
+    memory: int
+    disk: int
+    note: str = ""
+
+    def __str__(self) -> str:
+        sizes = f"{self.memory / 2**20:8,.0f} MB  {self.disk / 2**20:8,.0f} MB"
+        return f"{self.documents:9,}  {self.step:26} {self.stage:34} {self.seconds:9.2f} s {self.processor:9.2f} s  {sizes}  {self.note}"
+
+
+class MadeEncoder:
+    """Unit vectors that are sums of one drawn for each word, so that texts with words in common are near."""
+
+    max_tokens = 256
+
+    def __init__(self) -> None:
+        self._words = np.random.default_rng(11).standard_normal((WORDS, SIZE)).astype(np.float32)
+
+    def encode(self, texts: Sequence[str], check=None) -> np.ndarray:
+        """float32 [n, SIZE]."""
+        found = np.empty((len(texts), SIZE), np.float32)
+        for row, text in enumerate(texts):
+            found[row] = self._words[[crc32(word.encode()) % WORDS for word in text.lower().split()[:180]] or [0]].sum(axis=0)
+        return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+
+
+def models(made: Sequence[str]):
+    """The registry, with made vectors where these are asked for."""
+    from core.models.registry import Registry
+
+    encoder = MadeEncoder()
+
+    class Made(Registry):
+        def encoder(self, name="encoder"):
+            return encoder
+
+        def signature(self, name=None):
+            return "made vectors" if name in (None, "encoder") else super().signature(name)
+
+    return Made() if "vectors" in made else Registry()
+
+
+def made_facts(text: str):
+    """Facts of a text by patterns: capitalised names and pairs of long words, those of a sentence joined as the parser joins them."""
+    from core.builds.extract.noun_phrases import TOGETHER, _pairs
+    from core.builds.facts import Entity, Facts, Relation
+    from core.corpus.sentences import sentences
+
+    entities: dict[str, Entity] = {}
+    relations: dict[tuple[str, str], Relation] = {}
+    for start, end in sentences(text):
+        said = text[start:end]
+        named = list(dict.fromkeys(NAMED.findall(said)))
+        for name in named:
+            entities.setdefault(name.casefold(), Entity(name, "thing", said, 1))
+        for a, b in _pairs([name.casefold() for name in named]):
+            relations.setdefault((a, b), Relation(entities[a].name, entities[b].name, TOGETHER, said, "", 1.0))
+    return Facts(tuple(entities.values()), tuple(relations.values()))
+
+
+class Watch:
+    """Measures stages of this process, one after the other."""
+
+    def __init__(self, documents: int, step: str):
+        self.documents, self.step, self.costs = documents, step, list[Cost]()
+
+    @contextmanager
+    def stage(self, name: str, note: str = "", folder: Path | None = None) -> Iterator[dict]:
+        """Measures what is done within; `note` may be set on what is handed over."""
+        from core.io.home import home
+
+        told, folder = {"note": note}, folder or home()
+        _forget_peak()
+        clock, processor, before = time.perf_counter(), _processor(), _on_disk(folder)
+        yield told
+        spent = time.perf_counter() - clock, _processor() - processor
+        self.costs.append(Cost(self.documents, self.step, name, *spent, _peak(), _on_disk(folder) - before, told["note"]))
+
+    @contextmanager
+    def operators(self, line, before: str = "") -> Iterator[Callable[[str, float | None], None]]:
+        """What a build reports its progress to: a stage for each operator of its line, which begins when the build names it."""
+        titles, running = {operator.title.capitalize() for operator in line}, ExitStack()
+
+        def tell(text: str, share: float | None) -> None:
+            if text in titles and share is not None:
+                running.close()
+                running.enter_context(self.stage(f"{before}{text}"))
+
+        with running:
+            yield tell
+
+
+def _processor() -> float:
+    return sum(os.times()[:4])
+
+
+def _forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def _peak() -> int:
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) << 10
+
+
+def _on_disk(folder: Path) -> int:
+    return sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def corpus(options) -> list[Cost]:
+    """Write the corpus."""
+    from tests.benchmarks.made_documents import made_corpus
+
+    watch = Watch(options.documents, "corpus")
+    with watch.stage("made and written") as told:
+        made = made_corpus(options.documents)
+        told["note"] = f"{len(made):,} documents"
+    if "facts" in options.made:
+        _save_facts(made)
+    return watch.costs
+
+
+def _save_facts(documents: Iterable) -> None:
+    """Save made facts of documents as those of the parser."""
+    from core.builds.extract.noun_phrases import PACKAGE, NounPhrases
+    from core.builds.fact_store import FactStore, key_of
+    from core.corpus.chunks import by_tokens
+
+    saved, extractor = FactStore(), NounPhrases()
+    texts, signature = by_tokens(documents, 240, 24).texts("text"), f"{PACKAGE} {version(PACKAGE)}"
+    for first in range(0, len(texts), 2000):
+        saved.keep({key_of(repr(extractor), signature, text): made_facts(text) for text in texts[first : first + 2000]})
+
+
+def built(options) -> list[Cost]:
+    """Build a graph: a row for each operator."""
+    from core.builds import build, find
+    from tests.benchmarks.made_documents import made_corpus
+
+    one, watch = find(options.step[1]), Watch(options.documents, f"build {options.step[1]}")
+    made = made_corpus(options.documents)
+    with watch.stage("in all") as told, watch.operators(one.line) as tell:
+        graph = build(made, one, models(options.made), tell)
+        told["note"] = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges"
+    return watch.costs
+
+
+def asked(options) -> list[Cost]:
+    """Ask questions of each row on a build: the first, and the median of the others."""
+    from core.comparison.built import BuiltGraphs
+    from core.comparison.run import LaneRun, Prefixes, Progress
+    from core.environment import Environment
+    from core.instances.catalogue import catalogue
+    from core.sources import Ask, CorpusSource
+    from tests.benchmarks.made_documents import SET, made_corpus
+
+    watch, registry, made = Watch(options.documents, f"ask {options.step[1]}"), models(options.made), made_corpus(options.documents)
+    environment = Environment(registry, built=BuiltGraphs(registry))
+    registry.encoder().encode(["loaded before the clock starts"])
+    source = CorpusSource.of(made)
+    with watch.stage("opened"):
+        source = replace(source, graph=environment.built(made, options.step[1]))
+    for name in options.rows or ROWS.get(options.step[1], ()):
+        line, spent, found = catalogue()[name].line, list[float](), 0
+        with watch.stage(name) as told:
+            for question in made.questions(SET):
+                ask = Ask(source, question, (), model=False, reader=False)
+                lane = LaneRun(ask, line, environment, Prefixes())
+                start = time.process_time()
+                lane.retrieve(Progress())
+                spent.append(time.process_time() - start)
+                found += bool(_documents(lane) & {*question.gold})
+            later = sorted(spent[1:])
+            told["note"] = (
+                f"processor: first {spent[0]:.2f} s, then median {1000 * statistics.median(later):.0f} ms, "
+                f"95th percentile {1000 * later[int(0.95 * len(later))]:.0f} ms; gold found by {found} of {len(spent)}"
+            )
+    return watch.costs
+
+
+def _documents(lane) -> set[str]:
+    """The documents of the chunks that a lane found."""
+    from core.graph.texts import chunks_of
+
+    chunks, nodes = lane.state.chunks, lane.state.nodes
+    rows = (
+        list(chunks.items)
+        if chunks
+        else [row for node in (nodes.items[:20] if nodes else ()) for row in chunks_of(lane.graph, "nodes")[node]]
+    )
+    return {*lane.graph.columns.chunks.texts("document", rows)}
+
+
+def changed(options) -> list[Cost]:
+    """Add some documents, bring the graph up to date, remove them, and bring it up to date again, which makes it what it was."""
+    from core.builds import build, find, status
+    from tests.benchmarks.made_documents import documents, made_corpus
+
+    one, watch, registry = find(options.step[1]), Watch(options.documents, f"change {options.step[1]}"), models(options.made)
+    made = made_corpus(options.documents)
+    registry.encoder().encode(["loaded before the clock starts"])
+    before = status(made, one).graph
+    new = [replace(document, id=f"new-{document.id}") for document in documents(options.changed, seed=options.documents)]
+    if "facts" in options.made:
+        _save_facts(new)
+    for what in ("added", "removed"):
+        with watch.stage(f"{what} to or from the corpus", f"{options.changed} documents"):
+            made = made.put(new) if what == "added" else made.remove([document.id for document in new])
+        with watch.stage(f"{what}: the graph in all") as told, watch.operators(one.line, f"{what}: ") as tell:
+            graph = build(made, one, registry, tell)
+            told["note"] = "the same graph as before" if graph.digest == before else "another graph than before"
+    return watch.costs
+
+
+STEPS = {"corpus": corpus, "build": built, "ask": asked, "change": changed}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure each step in a process of its own, and print one table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks documents", description=__doc__.split("\n")[0])
+    parser.add_argument("--documents", default="1000", metavar="N,N...")
+    parser.add_argument("--builds", nargs="+", default=list(ROWS))
+    parser.add_argument("--rows", nargs="+", default=[])
+    parser.add_argument("--steps", nargs="+", default=list(STEPS), choices=STEPS)
+    parser.add_argument("--made", nargs="*", default=[], choices=MADE)
+    parser.add_argument("--changed", type=int, default=CHANGED, help="documents that are added, and removed")
+    parser.add_argument("--folder", type=Path, help="the folder in which all of it lies, and stays; by default a temporary one")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--step", nargs="+", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.step:
+        options.documents = int(options.documents)
+        print(json.dumps([asdict(cost) for cost in STEPS[options.step[0]](options)]))
+        return
+    with _folder(options.folder) as folder:
+        found = list(_measured(options, arguments, folder))
+    if options.json:
+        Path(options.json).write_text(json.dumps([asdict(cost) for cost in found], indent=1), "utf-8")
+
+
+def _measured(options, arguments: Sequence[str], folder: Path) -> Iterator[Cost]:
+    given = [*arguments]
+    for documents in map(int, options.documents.split(",")):
+        steps: list[tuple[str, ...]] = [("corpus",)] if "corpus" in options.steps else []
+        steps += [(step, build) for build in options.builds for step in options.steps if step != "corpus"]
+        for step in steps:
+            command = [sys.executable, "-m", "tests.benchmarks", "documents", *given, "--documents", str(documents), "--step", *step]
+            done = subprocess.run(command, env=os.environ | {"HOPSCOPE_HOME": str(folder)}, stdout=subprocess.PIPE)
+            if done.returncode:
+                print(f"{documents:9,}  {' '.join(step)} failed with {done.returncode}", flush=True)
+                continue
+            for row in json.loads(done.stdout):
+                print(cost := Cost(**row), flush=True)
+                yield cost
+
+
+@contextmanager
+def _folder(given: Path | None) -> Iterator[Path]:
+    from core.io.home import models_folder
+
+    os.environ["HOPSCOPE_MODELS"] = str(models_folder())
+    folder = given or Path(tempfile.mkdtemp(prefix="hopscope-documents-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield folder
+    finally:
+        if given is None:
+            shutil.rmtree(folder, ignore_errors=True)
