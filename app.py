@@ -1,4 +1,4 @@
-"""What `streamlit run app.py` starts: the server, which asks at its door who may come in. `hopscope.py` is what it shows."""
+"""What `streamlit run app.py` starts: the server, which asks at its door who may come in. `main.py` is what it shows."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from starlette.middleware import Middleware
 from pages.parts.shared.door import Door
 from pages.parts.shared.ending import ending
 
-app = st.App("hopscope.py", middleware=[Middleware(Door)], lifespan=ending)
+app = st.App("main.py", middleware=[Middleware(Door)], lifespan=ending)

@@ -2,6 +2,8 @@
 
 import os
 
+__version__ = "0.9.0"
+
 # Before any library with OpenMP is loaded: threads that wait sleep, rather than take the processor from those that work.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 

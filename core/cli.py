@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from core import __version__
 from core.commands.terminal import FAILED, INTERRUPTED, OK, WRONG, warn
 from core.errors import BadInput, BadParameter, HopscopeError, StoreError, UnknownEntity
 from core.io.home import cannot_save
@@ -25,6 +26,7 @@ COMMANDS = (
     "build",
     "cases",
     "corpus",
+    "demo",
     "evaluate",
     "finetune",
     "graph",
@@ -35,6 +37,7 @@ COMMANDS = (
     "questions",
     "reports",
     "reproduce",
+    "run",
     "search",
 )
 
@@ -61,9 +64,10 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
 def parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     """The grammar of these commands; only their modules are loaded, with all that they import."""
     top = argparse.ArgumentParser(prog="python -m core", description="Explore how graph retrievers find their answers.")
+    top.add_argument("--version", action="version", version=f"Hopscope {__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for name in names:
-        importlib.import_module(f"core.commands.{name}").add(commands)
+        importlib.import_module(f"{__package__}.commands.{name}").add(commands)
     return top
 
 

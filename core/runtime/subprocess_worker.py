@@ -104,7 +104,7 @@ def _started(sending: Connection, memory: int | None) -> subprocess.Popen:
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     with sending:
         return subprocess.Popen(
-            [sys.executable, "-c", f"from core.runtime.subprocess_worker import serve; serve({sending.fileno()}, {memory})"],
+            [sys.executable, "-c", f"from {__name__} import serve; serve({sending.fileno()}, {memory})"],
             stdin=subprocess.PIPE,
             pass_fds=[sending.fileno()],
             env={**os.environ, "PYTHONPATH": path},

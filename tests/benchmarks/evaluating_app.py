@@ -40,9 +40,9 @@ def app(count: int, size: int, lanes: tuple[str, ...], questions: str) -> Iterat
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for entry in ROOT.iterdir():
-            if entry.name != "hopscope.py":
+            if entry.name != "main.py":
                 (folder / entry.name).symlink_to(entry)
-        (folder / "hopscope.py").write_text(APP.format(lanes=lanes, count=count, set=questions, size=size, app=str(ROOT / "hopscope.py")))
+        (folder / "main.py").write_text(APP.format(lanes=lanes, count=count, set=questions, size=size, app=str(ROOT / "main.py")))
         yield folder
 
 

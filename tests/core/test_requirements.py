@@ -35,7 +35,7 @@ def test_every_import_is_declared():
 
     provides = packages_distributions()
     declared = set(named("requirements.txt")) | set(named("requirements-gpu.txt"))
-    files = [ROOT / "app.py", ROOT / "hopscope.py", *(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
+    files = [ROOT / "app.py", ROOT / "main.py", *(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
     nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8")))]
     named_in = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     named_in += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]

@@ -36,7 +36,7 @@ def entered() -> bool:
 
 def admit(page: Callable[[], None]) -> None:
     """Draw a page for those who may see it. Each page goes through this by itself: Streamlit runs the page's own file instead of
-    hopscope.py as long as nobody has opened that since the server started."""
+    main.py as long as nobody has opened that since the server started."""
     let_in()
     page()
 

@@ -138,7 +138,7 @@ class Session:
 
     # Every page
     visit: Key[str] = Key("", "What a visit without a sign-in is known by; set when it is first asked for.")
-    page: Key[str] = Key("", "The page on the screen; set by hopscope.py before each run.")
+    page: Key[str] = Key("", "The page on the screen; set by main.py before each run.")
     came: Key[bool] = Key(False, "Whether the person came from another page; set with `page`, cleared by the page that read its address.")
     source: Widget[Source | None] = Widget(None, "What is chosen in the sidebar; set there, and through `choose` by what opens a source.")
     source_wanted: Key[Source | None] = Key(None, "What an address asks to be chosen; the sidebar takes it, before it is drawn.")

@@ -49,7 +49,7 @@ def run(home):
 
 
 def opened(**query: object) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "hopscope.py"), default_timeout=120)
+    at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)
     at.switch_page("pages/evaluate.py")
     for name, value in query.items():
         at.query_params[name] = str(value)
@@ -88,7 +88,7 @@ def test_questions_that_were_just_kept_are_chosen(home):
     file = home_folder() / "mine.csv"
     file.write_text("question,answers,entities\nwhat genre is Heat,Crime,Heat\n", "utf-8")
     save_set(file, "mine", "Mine", "metaqa", {})
-    at = AppTest.from_file(str(ROOT / "hopscope.py"), default_timeout=120)
+    at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)
     at.session_state["evaluate_sets"] = ["mine"]
     at.switch_page("pages/evaluate.py").run()
     assert not at.exception and at.multiselect[0].value == ["mine"]

@@ -110,7 +110,7 @@ TABLE = "entities;question;answers\nA;who knows A;B|C\n;what;\n"
 
 def kept_table(own) -> AppTest:
     """The whole app on its Graphs page, with a table of two questions just kept."""
-    at = AppTest.from_file(str(ROOT / "hopscope.py"), default_timeout=60)
+    at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=60)
     at.session_state.source = GraphSource("small")
     at.switch_page("pages/graphs.py").run()
     at = add(at, "upload_questions", "Mine.csv", TABLE)

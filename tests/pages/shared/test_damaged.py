@@ -31,17 +31,17 @@ def page(name: str, graph: str) -> AppTest:
 
 
 def test_the_sidebar_says_what_is_damaged(damaged):
-    at = page("hopscope.py", "good")
+    at = page("main.py", "good")
     assert not at.exception and not at.error
     assert "bad (damaged)" in at.sidebar.selectbox[0].options and "good" in at.sidebar.selectbox[0].options
     (said,) = (one.value.replace("\\", "") for one in at.sidebar.warning)
     assert "bad-texts is damaged (documents.arrow is not as it was written); remove it and add its documents again" in said
 
 
-@pytest.mark.parametrize("name", ["hopscope.py", "pages/graphs.py", "pages/indexes.py"])
+@pytest.mark.parametrize("name", ["main.py", "pages/graphs.py", "pages/indexes.py"])
 def test_a_damaged_graph_ends_its_own_page_with_what_to_do(damaged, name):
     at = page(name, "bad")
-    if name == "hopscope.py":  # which opens a graph once it is asked
+    if name == "main.py":  # which opens a graph once it is asked
         at.session_state.question, at.session_state.submitted = "what of [a]?", True
         at.run()
     assert not at.exception

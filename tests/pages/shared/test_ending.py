@@ -32,7 +32,7 @@ for number in range(20):
 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_with_work_that_hears_nothing_ends_long_before_it(tmp_path, told):
-    (tmp_path / "hopscope.py").write_text(APP)
+    (tmp_path / "main.py").write_text(APP)
     shutil.copy(ROOT / "app.py", tmp_path)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -11,7 +11,7 @@ from core.io.home import ROOT
 from pages.parts.shared.text import plain
 
 ALERTS = {"error", "warning", "info", "success", "toast", "exception"}
-FILES = [ROOT / "hopscope.py", *sorted((ROOT / "pages").rglob("*.py"))]
+FILES = [ROOT / "main.py", *sorted((ROOT / "pages").rglob("*.py"))]
 
 
 def drawn(tree: ast.AST):

@@ -90,7 +90,7 @@ PAGES = [path.stem for path in sorted((ROOT / "pages").glob("[a-z]*.py"))]
 @pytest.mark.parametrize("chosen", [GraphSource("evil"), CorpusSource("evil")], ids=["graph", "corpus"])
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_draws_a_name_as_markdown(hostile, page, chosen):
-    at = AppTest.from_file(str(ROOT / "hopscope.py"), default_timeout=120)
+    at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)
     at.session_state.source = chosen
     at.switch_page(f"pages/{page}.py").run()
     assert not at.exception
@@ -100,7 +100,7 @@ def test_no_page_draws_a_name_as_markdown(hostile, page, chosen):
 
 
 def test_the_nearest_names_are_buttons_of_their_letters(hostile):
-    at = AppTest.from_file(str(ROOT / "hopscope.py"), default_timeout=120)
+    at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=120)
     at.session_state.source = GraphSource("evil")
     at.run()
     at.session_state.question, at.session_state.entities, at.session_state.submitted = "who?", [f"{EVIL} 9"], True

@@ -159,7 +159,7 @@ st.text("in")
 
 @pytest.mark.parametrize("file", sorted((ROOT / "pages").glob("[a-z]*.py")), ids=lambda file: file.stem)
 def test_each_page_lets_in_by_itself(file):
-    """Streamlit runs a page's own file instead of hopscope.py as long as nobody has opened that since the server started."""
+    """Streamlit runs a page's own file instead of main.py as long as nobody has opened that since the server started."""
     assert file.read_text("utf-8").endswith("\n\n\nadmit(page)\n")
 
 

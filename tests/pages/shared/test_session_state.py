@@ -93,7 +93,7 @@ def test_each_key_is_used():
 def test_the_pages_know_no_other_way_to_a_key():
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in sorted([ROOT / "hopscope.py", ROOT / "app.py", *(ROOT / "pages").rglob("*.py")])
+        for path in sorted([ROOT / "main.py", ROOT / "app.py", *(ROOT / "pages").rglob("*.py")])
         if str(path.relative_to(ROOT)) != OWN
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if (isinstance(node, ast.Attribute) and node.attr == "session_state") or (isinstance(node, ast.Name) and node.id == "session_state")

@@ -1,0 +1,63 @@
+"""`run`: the app, served on this computer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+import webbrowser
+
+from core.io.home import ROOT
+
+PORT = 8501
+STARTING = 60  # seconds that the server may take until the browser is opened
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    run_app = commands.add_parser("run", help="open the app: fetch and build what its first question needs, then serve it on 127.0.0.1")
+    add_serving(run_app)
+    run_app.set_defaults(run=run)
+
+
+def add_serving(parser) -> None:
+    """`--port` and `--no-browser`."""
+    parser.add_argument("--port", type=int, default=PORT, help=f"where it listens on 127.0.0.1 (default: {PORT})")
+    parser.add_argument("--no-browser", action="store_true", help="print the address alone")
+
+
+def run(options) -> int:
+    """Prepare, then serve until it is interrupted. The exit code."""
+    from core.commands.prepare import run as prepare
+
+    prepare(options)
+    return serve(options.port, "", not options.no_browser)
+
+
+def serve(port: int, page: str, browser: bool) -> int:
+    """Serve the app until it ends, with a browser opened at that page of it if one is asked for. The server's exit code."""
+    address = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", str(port)]
+    process = subprocess.Popen(command)
+    print(f"{address}/{page}", flush=True)
+    if browser:
+        threading.Thread(target=_open, args=[process, address, page], daemon=True).start()
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.wait()  # it was interrupted too
+        raise
+
+
+def _open(process: subprocess.Popen, address: str, page: str) -> None:
+    until = time.monotonic() + STARTING
+    while process.poll() is None and time.monotonic() < until:
+        try:
+            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
+        except OSError:
+            time.sleep(0.2)
+        else:
+            webbrowser.open(f"{address}/{page}")
+            return

@@ -1,0 +1,68 @@
+"""What makes a wheel of the checkout: all of it below one package, `hopscope`, so that nothing of ours is a top-level module of anybody.
+
+In the checkout code imports `core` and `pages`; in the wheel it imports `hopscope.core` and `hopscope.pages`, and sentences name the
+command `hopscope` in the place of `python -m core`.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+SHIPPED = ("app.py", "main.py", "models.toml", "core", "pages", "assets", "data", "static", ".streamlit/config.toml")
+OWN = re.compile(r"^(\s*(?:>>> |\.\.\. )?)(from|import) (core|pages)(?=[ .])", re.MULTILINE)
+COMMAND = "python -m core"
+TEXTS = {".py", ".toml", ".md", ".js", ".html"}
+
+
+def in_package(text: str, code: bool) -> str:
+    """A file's text as it reads below the package; `code` says whether it is Python.
+
+    >>> in_package("from core.types import State\\nfrom pages.parts import board  # see python -m core ask", True)
+    'from hopscope.core.types import State\\nfrom hopscope.pages.parts import board  # see hopscope ask'
+    """
+    return (OWN.sub(r"\1\2 hopscope.\3", text) if code else text).replace(COMMAND, "hopscope")
+
+
+def shipped(root: Path) -> list[Path]:
+    """The files that ship, below `root`: those that git knows or would take, or in an unpacked source archive all that lie there."""
+    listed = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "-coz", "--exclude-standard", "--", *SHIPPED], capture_output=True, text=True
+    )
+    if listed.returncode == 0 and listed.stdout:
+        return [Path(name) for name in listed.stdout.split("\0") if name and (root / name).is_file()]
+    inside = [path for name in SHIPPED for path in ([root / name] if (root / name).is_file() else (root / name).rglob("*"))]
+    return sorted(path.relative_to(root) for path in inside if path.is_file() and "__pycache__" not in path.parts)
+
+
+def write_package(root: Path, out: Path) -> None:
+    """Write the package's files below `out`."""
+    for path in shipped(root):
+        target = out / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix in TEXTS:
+            target.write_text(in_package((root / path).read_text("utf-8"), path.suffix == ".py"), "utf-8")
+        else:
+            shutil.copyfile(root / path, target)
+    for path in (root / "hopscope").glob("*.py"):
+        (out / path.name).write_text(in_package(path.read_text("utf-8"), True), "utf-8")
+
+
+class CustomBuildHook(BuildHookInterface):
+    """Gives hatchling the rewritten files."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "editable":
+            raise RuntimeError("A checkout is used as it lies: make run, and python -m core. Build a wheel to install it elsewhere.")
+        self._folder = tempfile.TemporaryDirectory(prefix="hopscope-wheel-")
+        write_package(Path(self.root), Path(self._folder.name))
+        build_data["force_include"][self._folder.name] = "hopscope"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        self._folder.cleanup()

@@ -1,0 +1,148 @@
+"""The wheel: one package, and outside the checkout the command, a question, the demo in a browser and Python work from it alone."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import time
+import tomllib
+import urllib.request
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from core import __version__
+from core.io.home import ROOT
+from core.runtime.server_process import free_port
+from tests.core.test_requirements import named
+from tests.server import CHROMIUM, open_page, settle
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("wheel")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)], cwd=ROOT, check=True, capture_output=True)
+    (made,) = out.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """The folder of programs of an environment that has the wheel and the libraries, and nothing of the checkout."""
+    folder = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    programs = folder / ("Scripts" if os.name == "nt" else "bin")
+    pip = [sys.executable, "-m", "pip", "--python", str(programs / "python"), "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(pip, check=True, cwd=folder)
+    site = subprocess.run(
+        [str(programs / "python"), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    Path(site, "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
+    return programs
+
+
+def outside(programs: Path, home: Path, *command: str) -> subprocess.CompletedProcess:
+    """What a program of that environment prints, begun in a folder that holds a `core` of somebody else."""
+    (home / "core.py").write_text("raise RuntimeError('this is the core of somebody else')\n", "utf-8")
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    return subprocess.run(
+        [str(programs / command[0]), *command[1:]], cwd=home, env=environment, capture_output=True, text=True, timeout=240
+    )
+
+
+def test_it_holds_one_package_and_its_version(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.partition("/")[0] for name in names} == {"hopscope", f"hopscope-{__version__}.dist-info"}
+    assert {"hopscope/app.py", "hopscope/models.toml", "hopscope/.streamlit/config.toml", "hopscope/static/cytoscape.min.js"} <= set(names)
+    assert not [name for name in names if "/tests/" in name or "__pycache__" in name]
+
+
+def test_what_it_imports_of_ours_lies_in_it(wheel):
+    files = zipfile.ZipFile(wheel)
+    for name in (name for name in files.namelist() if name.endswith(".py")):
+        text = files.read(name).decode("utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                modules = [one.name for one in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+                assert not [one for one in modules if one.partition(".")[0] in ("core", "pages", "tests")], (name, modules)
+        assert "python -m core" not in text, name
+
+
+def test_no_module_of_ours_is_named_in_a_text():
+    """Such a name would not follow the modules into the package."""
+    dotted = re.compile(r"(?:from |import )?(?:core|pages)(?:\.[a-z_]+)+")
+    for path in [*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "main.py", ROOT / "app.py"]:
+        tree = ast.parse(path.read_text("utf-8"))
+        comments = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        texts = [
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in comments
+        ]
+        assert not [text for text in texts if dotted.fullmatch(text.strip().rstrip("."))], path
+
+
+def test_its_requirements_are_those_of_the_checkout():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    required = [*project["dependencies"], *(one for name, ones in extras.items() if name != "gpu" for one in ones)]
+    name = lambda text: re.match(r"[\w.-]+", text)[0].lower().replace("_", "-")
+    gpu = {name(one) for one in extras["gpu"]}
+    assert {name(one) for one in required} | (gpu - {"vllm"}) == set(named("requirements.txt"))
+    assert gpu <= set(named("requirements-gpu.txt"))
+
+
+def test_a_question_is_answered_outside_the_checkout(installed, tmp_path):
+    assert outside(installed, tmp_path, "hopscope", "--version").stdout.strip() == f"Hopscope {__version__}"
+    line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+    said = outside(installed, tmp_path, "hopscope", "ask", "who directed Inception", "--no-llm", "--instance", line)
+    assert said.returncode == 0, said.stderr
+    assert "Inception -> directed_by -> Christopher Nolan" in said.stdout
+
+
+def test_work_in_another_process_finds_the_package(installed, tmp_path):
+    """What is done in a process of its own is begun by the module's name there."""
+    code = (
+        "import sys; from hopscope.core.runtime.subprocess_worker import in_subprocess; "
+        "in_subprocess(print, 'done there', progress=print, check=lambda: None); "
+        "print(sorted({name.partition('.')[0] for name in sys.modules} & {'core', 'pages'}))"
+    )
+    said = outside(installed, tmp_path, "python", "-c", code)
+    assert said.stdout.startswith("done there") and said.stdout.endswith("[]\n"), said.stderr
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
+def test_the_demo_opens_in_a_browser(installed, tmp_path):
+    port = free_port()
+    environment = {**os.environ, "HOPSCOPE_HOME": str(tmp_path / "home"), "HOPSCOPE_MODELS": str(tmp_path / "none")}
+    command = [str(installed / "hopscope"), "demo", "--no-browser", "--port", str(port)]
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        address = process.stdout.readline().strip()
+        assert address == f"http://127.0.0.1:{port}/cases"
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        with open_page(address) as page:
+            page.get_by_text("Open", exact=True).first.click(timeout=60_000)
+            page.get_by_role("button", name="All cases").wait_for(timeout=60_000)
+            settle(page)
+            page.locator(".lane").first.wait_for(timeout=60_000)
+    finally:
+        import psutil
+
+        family = [process, *psutil.Process(process.pid).children(recursive=True)]
+        for one in family:
+            one.terminate()
+        process.wait(30)
