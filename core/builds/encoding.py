@@ -12,6 +12,7 @@ from core.io.home import home
 from core.io.rows import RowFile, Schema, by_key
 from core.models.scorers import encoded_telling
 
+SCALED_ROWS = 8192  # vectors scaled together
 BATCH_TEXTS = 500  # texts looked up, or encoded, together; what a kill costs at most
 SCHEMA = Schema("the vectors", ("create table vectors (key blob primary key, vector blob not null) without rowid",), again=True)
 
@@ -19,7 +20,10 @@ SCHEMA = Schema("the vectors", ("create table vectors (key blob primary key, vec
 def encoded(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
     """float32 [n, d]: unit vectors by the encoder of a name or role, as they are kept or encoded now. Raises as `halves`."""
     vectors = halves(texts, encoder, ctx).astype(np.float32)
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    for first in range(0, len(vectors), SCALED_ROWS):
+        part = vectors[first : first + SCALED_ROWS]
+        part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-12)
+    return vectors
 
 
 def halves(texts: Sequence[str], encoder: str, ctx: BuildContext, advanced: Callable[[int], None] = lambda encoded: None) -> np.ndarray:
@@ -29,12 +33,13 @@ def halves(texts: Sequence[str], encoder: str, ctx: BuildContext, advanced: Call
     Raises StoreError, BadParameter, ModelUnavailable, and what `ctx.check` raises.
     """
     signature, rows = ctx.models.signature(encoder), RowFile(home() / "vectors.sqlite", SCHEMA)
-    keys = [hashlib.sha256(f"{signature}\n{text}".encode()).digest() for text in texts]
-    found: dict[bytes, np.ndarray] = {}
+    whole = np.empty((0, 0), np.float16)
     with rows.reading() as base:
-        for first in range(0, len(keys), BATCH_TEXTS):
-            part = dict(zip(keys[first : first + BATCH_TEXTS], texts[first : first + BATCH_TEXTS]))
-            found |= {key: np.frombuffer(data, np.float16) for key, data in by_key(base, "vectors", ("key", "vector"), part)}
+        for first in range(0, len(texts), BATCH_TEXTS):
+            batch = texts[first : first + BATCH_TEXTS]
+            keys = [hashlib.sha256(f"{signature}\n{text}".encode()).digest() for text in batch]
+            part = dict(zip(keys, batch))
+            found = {key: np.frombuffer(data, np.float16) for key, data in by_key(base, "vectors", ("key", "vector"), part)}
             missing = [key for key in part if key not in found]
             if missing:
                 ctx.check()
@@ -44,4 +49,7 @@ def halves(texts: Sequence[str], encoder: str, ctx: BuildContext, advanced: Call
                 made = np.asarray(encoded_telling(ctx.models.encoder(encoder), wanted, ctx.check, so_far), np.float16)
                 rows.save("vectors", ((key, vector.tobytes()) for key, vector in zip(missing, made)), database=base)
                 found |= dict(zip(missing, made))
-    return np.array([found[key] for key in keys], np.float16).reshape(len(keys), -1)
+            if not first:
+                whole = np.empty((len(texts), len(found[keys[0]])), np.float16)
+            whole[first : first + len(batch)] = [found[key] for key in keys]
+    return whole

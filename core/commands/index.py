@@ -63,6 +63,8 @@ def _vectors(options) -> int:
         found = build(graph, encoder, options.of, with_time_left(advanced), lambda: None, limit, encode)
     facts = found.facts
     print(f"{len(found):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, searched by faiss {facts['kind']}.")
+    if found.approximate:
+        print(found.approximate)
     print(f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}.")
     return OK
 

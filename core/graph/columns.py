@@ -67,6 +67,17 @@ class Rows:
         """How many ids each row has, int64 [n]."""
         return np.diff(self.indptr)
 
+    def joined(self, rows: np.ndarray) -> np.ndarray:
+        """The ids of some rows one after the other, int64.
+
+        >>> from core.graph.columns import Rows
+        >>> Rows.of([[1], [], [0, 2]]).joined(np.array([2, 0])).tolist()
+        [0, 2, 1]
+        """
+        first, counts = self.indptr[rows], self.indptr[np.asarray(rows) + 1] - self.indptr[rows]
+        before = np.cumsum(counts) - counts
+        return self.ids[np.repeat(first - before, counts) + np.arange(counts.sum())]
+
     def lists(self) -> list[list[int]]:
         """The rows as lists."""
         return [self[row].tolist() for row in range(len(self))]

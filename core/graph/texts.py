@@ -173,7 +173,7 @@ def weights(graph: KnowledgeGraph) -> np.ndarray | None:
     table = graph.columns.edges
     if table is None or not table.has("weight"):
         return None
-    return np.maximum(table.numbers("weight").astype(np.float64), 1e-9)
+    return graph.derived.once("weights", None, lambda: np.maximum(table.numbers("weight").astype(np.float64), 1e-9))
 
 
 def chunk_lists(graph: KnowledgeGraph, what: str, ids: Iterable[int]) -> list[list[int]]:

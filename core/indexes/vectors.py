@@ -32,6 +32,7 @@ TRAINED = 20_000  # vectors from which the steps of its bytes are learnt
 LIMIT = 1_000_000  # nodes or triples that are encoded without being asked twice
 MAX_ITEMS_IN_QUESTION = 100_000  # nodes or triples that are encoded within a question
 SAMPLE = 256  # texts encoded to tell how long all would take
+ASKED, WANTED, EQUAL = 64, 32, 0.001  # of a recall: vectors that are asked for, their nearest, and by how much cosines may differ
 INDEX = "index.faiss"
 
 
@@ -54,6 +55,17 @@ class VectorIndex:
     def source(self) -> str:
         """Who made the vectors, where it was not this program, as a sentence; else empty."""
         return self.facts.get("source", "")
+
+    @property
+    def approximate(self) -> str:
+        """How well it finds the nearest, as a sentence, where not all vectors are looked at; else empty."""
+        if self.facts["kind"] == "Flat":
+            return ""
+        recall = self.facts.get("recall")
+        share = (
+            "how many of the exact nearest it finds was not measured" if recall is None else f"it finds {recall:.2f} of the exact nearest"
+        )
+        return f"{len(self):,} vectors are searched by neighbours of neighbours ({self.facts['kind']}); {share}."
 
     def fits(self, vector: np.ndarray) -> None:
         """Raises BadParameter where a vector has another dimension than those that are searched."""
@@ -78,19 +90,33 @@ class VectorIndex:
         self.index.compute_distance_subset(1, swig_ptr(asked), len(items), swig_ptr(found), swig_ptr(items))
         return np.round(found.astype(np.float64), 6)
 
-    def nearest(self, vector: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The `k` items of largest cosine, fewer where there are fewer: (ids int64, cosines float64) by (-cosine, id).
+    def nearest(self, vector: np.ndarray, k: int, without: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The `k` items of largest cosine, fewer where there are fewer: (ids int64, cosines float64) by (-cosine, id), none of those in
+        `without` among them.
 
         Cosines that agree to six digits are equal. Twice as many are asked for, so that equals at the cut are told apart by id.
         Raises BadParameter for a vector of another dimension.
         """
         self.fits(vector)
         asked = min(len(self), 2 * k + 16)
-        scores, ids = self.index.search(np.asarray(vector, np.float32)[None], asked)
+        scores, ids = self.index.search(np.asarray(vector, np.float32)[None], asked, params=self._only(without))
         there = ids[0] >= 0  # HNSW may find fewer
         ids, scores = ids[0][there].astype(np.int64), np.round(scores[0][there].astype(np.float64), 6)
         order = np.lexsort((ids, -scores))[:k]
         return ids[order], scores[order]
+
+    def _only(self, without: np.ndarray | None) -> Any:
+        """What faiss is told of items that are no hits; None where all are."""
+        import faiss
+
+        if without is None or not len(without):
+            return None
+        there = np.ones(len(self), bool)
+        there[without] = False
+        only = faiss.IDSelectorBitmap(np.packbits(there, bitorder="little"))
+        if hasattr(self.index, "hnsw"):
+            return faiss.SearchParametersHNSW(sel=only, efSearch=self.index.hnsw.efSearch)
+        return faiss.SearchParameters(sel=only)
 
 
 def place(graph: Graph, encoder, of: Of) -> Path:
@@ -178,6 +204,8 @@ def finished(blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Te
     index, kind = searchable(blocks, check)
     keep(blocks.folder / INDEX, lambda stream: _write(index, stream))
     facts = {"version": VERSION, **facts, "kind": kind, "items": index.ntotal, "dimension": index.d}
+    if kind != "Flat":
+        facts["recall"] = recall_of(index, blocks, check)
     facts |= {"encoded": blocks.encoded, "reused": blocks.reused, "seconds": round(time.monotonic() - start, 1)}
     keep(blocks.folder / DONE, lambda stream: stream.write(json.dumps(digests.marked(facts)).encode()))
     return opened(blocks.folder) or VectorIndex(index, facts)
@@ -259,6 +287,27 @@ def _searchable(faiss, blocks: Blocks, check: Callable[[], None], kind: str) -> 
         check()
         index.add(np.ascontiguousarray(blocks.read(number), np.float32))
     return _tuned(index), kind
+
+
+def recall_of(index: Any, blocks: Blocks, check: Callable[[], None]) -> float:
+    """The share that an index finds of the exact `WANTED` nearest of some of its own vectors; those within `EQUAL` of the last count as
+    found."""
+    wanted = min(WANTED, index.ntotal)
+    rows = np.unique(np.linspace(0, index.ntotal - 1, min(ASKED, index.ntotal)).astype(np.int64))
+    asked = np.stack([blocks.read(row // encoded.BLOCK)[row % encoded.BLOCK] for row in rows.tolist()]).astype(np.float32)
+    found = index.search(asked, wanted)[1]
+    best, exact = np.full((len(rows), wanted), -np.inf, np.float32), np.full((len(rows), wanted), -np.inf, np.float32)
+    for number in range(len(blocks)):
+        check()
+        cosines = asked @ blocks.read(number).astype(np.float32).T
+        both = np.concatenate([best, cosines], axis=1)
+        best = -np.partition(-both, wanted - 1, axis=1)[:, :wanted]
+        for row in range(len(rows)):
+            here = found[row] - blocks.items(number).start
+            place = np.flatnonzero((here >= 0) & (here < cosines.shape[1]))
+            exact[row, place] = cosines[row, here[place]]
+    last = best.min(axis=1, keepdims=True)
+    return round(float((exact >= last - EQUAL).mean()), 3)
 
 
 def too_many(graph: Graph, encoder, of: Of, limit: int) -> str:

@@ -228,7 +228,7 @@ class NearestDocuments(CorpusGraph):
             ctx.check()
             ctx.progress(f"{doing}: {first:,} of {len(labels):,}", first / len(labels))
             parts.append(encoded(labels[first : first + STEP], self.encoder, ctx))
-        pairs = nearest_rows(np.concatenate(parts), self.keep, self.least, ctx.check) if parts else {}
+        pairs = nearest_rows(np.concatenate(parts), self.keep, self.least, ctx.check, ctx.report.note) if parts else {}
         return {(a, NEAR, b): weight for (a, b), weight in pairs.items()}
 
     def words(self) -> str:

@@ -11,8 +11,10 @@ import numpy as np
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.encoding import encoded
 from core.builds.merge.merging import RELATED
+from core.builds.merge.pairing import BLOCK, EXACT_UP_TO, Neighbours, sought
 from core.graph.building.text_graph import assemble
 from core.graph.columns import TYPES, Table
+from core.graph.order import top_k
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_labels
 from core.parameters import param
@@ -117,15 +119,28 @@ def mention_order(graph: Graph) -> np.ndarray:
 
 
 def nearest(vectors: np.ndarray, top: int, ctx: BuildContext) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Of each of some unit rows its number, the `top` other ones nearest to it, the nearest first, and their cosines."""
+    """Of each of some unit rows its number, the `top` other ones nearest to it, the nearest first, and their cosines; of more than
+    `EXACT_UP_TO` rows as far as they are found by neighbours of neighbours, which the report says."""
+    if len(vectors) > EXACT_UP_TO:
+        yield from _linked(vectors, top, ctx)
+        return
+    every, most = np.arange(len(vectors)), min(top, len(vectors) - 1)
     for first in range(0, len(vectors), ROWS):
         ctx.check()
         ctx.progress("Comparing entities", first / len(vectors))
         scores = np.round(vectors[first : first + ROWS] @ vectors.T, 6)
-        rows = np.arange(len(scores))
-        scores[rows, first + rows] = -1.0
-        best = np.argsort(-scores, axis=1, kind="stable")[:, : min(top, len(vectors) - 1)]
-        yield from zip((first + rows).tolist(), best, np.take_along_axis(scores, best, axis=1))
+        for row, cosines in enumerate(scores, first):
+            cosines[row] = -2.0  # itself
+            yield row, *top_k(every, cosines, most)
+
+
+def _linked(vectors: np.ndarray, top: int, ctx: BuildContext) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    linked = Neighbours.of(vectors, ctx.check, lambda share: ctx.progress("Comparing entities", share / 2))
+    ctx.report.note(sought(linked.recall(top), top))
+    for first in range(0, len(vectors), BLOCK):
+        ctx.check()
+        ctx.progress("Comparing entities", (1 + first / len(vectors)) / 2)
+        yield from linked.nearest(np.arange(first, min(first + BLOCK, len(vectors))), top)
 
 
 def with_edges(graph: Graph, more: Mapping[Edge, tuple[float, Sequence[int]]], description: str = "") -> Graph:

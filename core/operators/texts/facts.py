@@ -99,16 +99,23 @@ def _scaled(ctx: Context, vector: np.ndarray, encoder: str, of: Of, items: np.nd
 
 def facts_of(graph: KnowledgeGraph) -> np.ndarray:
     """The edges that a text tells: all but those of alike names."""
+    return np.setdiff1d(np.arange(graph.n_edges), alike_in(graph), assume_unique=True)
+
+
+def alike_in(graph: KnowledgeGraph) -> np.ndarray:
+    """The edges of alike names, which no text tells, ascending."""
     names = list(graph.relation_names)
-    relations = graph.triples(np.arange(graph.n_edges))[1]
-    return np.flatnonzero(relations != names.index(SIMILAR)) if SIMILAR in names else np.arange(graph.n_edges)
+    if SIMILAR not in names:
+        return np.empty(0, np.int64)
+    number = names.index(SIMILAR)
+    return graph.derived.once("edges of alike names", None, lambda: np.flatnonzero(graph.triples(np.arange(graph.n_edges))[1] == number))
 
 
 def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
     """Each pair of a passage's row and an entity of which it tells a fact, once."""
     facts, rows = facts_of(graph), chunks_of(graph, "edges")
     heads, _, tails = graph.triples(facts)
-    passages = np.concatenate([rows[edge] for edge in facts.tolist()] or [np.empty(0, np.int64)])
+    passages = rows.joined(facts)
     counts = rows.counts[facts]
     pairs = [np.stack([passages, np.repeat(ends, counts)]) for ends in (heads, tails)]
     found = np.unique(np.concatenate(pairs, axis=1), axis=1)

@@ -57,6 +57,6 @@ class LinkNames(Operator):
         encoder = ctx.models.encoder(self.encoder)
         index = vector_index(ctx.graph, encoder, "nodes", ctx.progress, ctx.check)
         recorder.usage += Usage(texts=len(wanted))
-        recorder.notes.extend(filter(None, (index.source,)))
+        recorder.notes.extend(filter(None, (index.source, index.approximate)))
         found = [index.nearest(vector, 1) for vector in encoder.encode(wanted, ctx.check)]
         return [(int(ids[0]), float(scores[0])) for ids, scores in found if len(ids) and scores[0] >= self.least]

@@ -84,7 +84,7 @@ class ChunksFromRelations(Operator):
         rows, edges = chunks_of(ctx.graph, "edges"), np.array(state.relations.items, np.int64)
         counts = rows.counts[edges]
         scores = np.repeat(np.array(relation_scores(state.relations)), counts)
-        rows_of_edges = np.concatenate([rows[edge] for edge in edges.tolist()] or [np.empty(0, np.int64)])
+        rows_of_edges = rows.joined(edges)
         sums = np.bincount(rows_of_edges, scores, n_chunks(ctx.graph))
         ids = np.flatnonzero(np.bincount(rows_of_edges, minlength=len(sums)))
         least = sums.min() if 0 < len(ids) == len(sums) else 0.0  # a chunk that no relation tells has 0

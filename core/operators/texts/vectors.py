@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.builds.merge.synonyms import SIMILAR
 from core.graph.store import Graph
 from core.indexes.encoded import Of, count
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.facts import facts_of
+from core.operators.texts.facts import alike_in
 from core.operators.texts.hits import BEFORE_CUT, KIND_OF, best_names, ranked, unreported
 from core.operators.texts.neighbours import connected_scores
 from core.parameters import param
@@ -54,13 +53,11 @@ class ByVector(Operator):
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), self.of, ctx.progress, ctx.check)
         ctx.progress("Searching vectors", None)
         left_out = self._left_out(ctx.graph)
-        ids, cosines = index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT) + len(left_out)))
-        reported = ~np.isin(ids, left_out)
-        order = ranked(kind, ids[reported], cosines[reported])
+        order = ranked(kind, *index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT)), left_out))
         enough = sum(score >= self.least for score in order.scores or ())
         recorder.before_cut, found = order, order.head(min(self.keep, enough))
         recorder.notes.append(f"The nearest of {total:,} {self.field}: {best_names(ctx.graph, found) or 'none near enough'}.")
-        recorder.notes.extend(filter(None, (index.source,)))
+        recorder.notes.extend(filter(None, (index.source, index.approximate)))
         return found
 
     def _left_out(self, graph: Graph) -> np.ndarray:
@@ -123,7 +120,7 @@ class VectorRelations(ByVector):
         return "relations" if self.reading == "paper" else "relation-names"
 
     def _left_out(self, graph: Graph) -> np.ndarray:
-        return np.setdiff1d(np.arange(graph.n_edges), facts_of(graph)) if SIMILAR in graph.relation_names else np.empty(0, np.int64)
+        return alike_in(graph)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         found = self._nearest(state, ctx, recorder)

@@ -6,6 +6,7 @@ import pytest
 from core.builds import build_for
 from core.builds.base import BuildContext, Made
 from core.builds.chunking import SentenceChunks, WholeDocuments
+from core.builds.merge import pairing
 from core.builds.merge.corpus_graphs import GivenLinks, NearestDocuments, SharedTerms
 from core.builds.merge.pairing import nearest_rows
 from core.corpus import write
@@ -96,3 +97,23 @@ def test_shared_terms_weigh_by_how_rare_they_are(tmp_path):
 def test_a_term_that_is_too_common_joins_none(tmp_path):
     graph, _ = made(corpus(tmp_path, a="stripes", b="stripes", c="stripes"), SharedTerms(common=2, min_shared=1))
     assert graph.n_edges == 0 and graph.n_nodes == 3
+
+
+def test_of_many_rows_the_nearest_are_sought_by_neighbours_of_neighbours_and_nearly_all_are_found(monkeypatch):
+    drawn = np.random.default_rng(3).standard_normal((40, 16))
+    vectors = np.repeat(drawn, 15, axis=0) + 0.4 * np.random.default_rng(4).standard_normal((600, 16))
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    exact, notes = nearest_rows(vectors, 5, 0.5, lambda: None), list[str]()
+    monkeypatch.setattr(pairing, "EXACT_UP_TO", 100)
+    found = nearest_rows(vectors, 5, 0.5, lambda: None, notes.append)
+    assert found == nearest_rows(vectors, 5, 0.5, lambda: None)  # the same each time
+    assert len(found.keys() & exact.keys()) > 0.95 * len(exact) and len(found) < 1.1 * len(exact)
+    assert all(abs(found[pair] - exact[pair]) < 2e-6 for pair in found.keys() & exact.keys())
+    assert "HNSW" in notes[0] and 0.9 < pairing.Neighbours.of(vectors, lambda: None).recall(5) <= 1
+
+
+def test_a_row_is_no_neighbour_of_itself_and_the_nearest_come_first():
+    vectors = np.eye(6, dtype=np.float32)
+    vectors[1] = [0.8, 0.6, 0, 0, 0, 0]
+    (row, ids, cosines), *_ = pairing.Neighbours.of(vectors, lambda: None).nearest(np.array([0]), 2)
+    assert row == 0 and ids[0] == 1 and 0 not in ids and cosines[0] == pytest.approx(0.8)

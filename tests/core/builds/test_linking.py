@@ -7,6 +7,7 @@ import pytest
 
 from core.builds.base import BuildContext, Made
 from core.builds.group.communities import Communities
+from core.builds.merge import synonyms
 from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges
 from core.graph.algorithms.hierarchy import hierarchy
 from core.graph.building.text_graph import assemble
@@ -63,6 +64,12 @@ def test_synonyms_are_joined_by_the_cosine_of_their_names(how, expected, tmp_pat
     pairs = ["".join(graph.names(pair)) for pair in zip(heads, tails)]
     assert dict(zip(pairs, graph.columns.edges.numbers("weight").tolist())) == pytest.approx(expected, abs=2e-3)
     assert graph.relation_names == ("similar to",)
+
+
+def test_by_neighbours_of_neighbours_the_same_synonyms_are_joined(tmp_path, monkeypatch):
+    exact = applied(AddSynonymEdges(), graph_of(list("abcde")), tmp_path)
+    monkeypatch.setattr(synonyms, "EXACT_UP_TO", 3)
+    assert applied(AddSynonymEdges(), graph_of(list("abcde")), tmp_path).digest == exact.digest
 
 
 def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):

@@ -195,6 +195,28 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
     assert (tmp_path / "again").read_bytes() == (tmp_path / vectors.INDEX).read_bytes()
 
 
+def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
+    blocks, _ = clouds
+    exact, linked = (searchable(blocks, lambda: None, kind)[0] for kind in ("Flat", "HNSW32_SQ8"))
+    assert vectors.recall_of(exact, blocks, lambda: None) == 1.0
+    assert 0.95 < vectors.recall_of(linked, blocks, lambda: None) <= 1
+    assert vectors.VectorIndex(exact, {"kind": "Flat", "items": 4000}).approximate == ""
+    said = vectors.VectorIndex(linked, {"kind": "HNSW32_SQ8", "items": 4000, "recall": 0.98}).approximate
+    assert said == "4,000 vectors are searched by neighbours of neighbours (HNSW32_SQ8); it finds 0.98 of the exact nearest."
+    assert "not measured" in vectors.VectorIndex(linked, {"kind": "HNSW32_SQ8", "items": 4000}).approximate
+
+
+@pytest.mark.parametrize("kind", ["Flat", "HNSW32_SQ8"])
+def test_what_is_no_hit_is_left_out_of_the_search_itself(clouds, kind):
+    blocks, made = clouds
+    index = vectors.VectorIndex(searchable(blocks, lambda: None, kind)[0], {"kind": kind, "items": 4000, "dimension": 32})
+    first = index.nearest(made[7], 40)
+    without = first[0][:35]
+    left = index.nearest(made[7], 5, without)[0]
+    assert not np.isin(left, without).any() and len(left) == 5
+    assert kind != "Flat" or left.tolist() == first[0][35:].tolist()
+
+
 def test_the_kind_goes_by_size():
     assert [kind_for(n) for n in (5, 200_000, 200_001)] == ["Flat", "Flat", "HNSW32_SQ8"]
 
