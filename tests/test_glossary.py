@@ -12,7 +12,7 @@ import pytest
 
 from core.io.home import ROOT
 
-ROOMS = sorted({file.parent.relative_to(ROOT).as_posix() for room in ("core", "pages") for file in (ROOT / room).rglob("*.py")})
+ROOMS = sorted({file.parent.relative_to(ROOT).as_posix() for room in ("core", "pages", "hopscope") for file in (ROOT / room).rglob("*.py")})
 SAVED = {"SetAside"}  # operators whose names lie in saved instances
 PAGE = (ROOT / "docs/glossary.md").read_text("utf-8")
 

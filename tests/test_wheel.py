@@ -108,6 +108,16 @@ def test_a_question_is_answered_outside_the_checkout(installed, tmp_path):
     assert "Inception -> directed_by -> Christopher Nolan" in said.stdout
 
 
+def test_three_lines_of_python_run_outside_the_checkout(installed, tmp_path):
+    lines = (
+        "import hopscope as hs",
+        "found = hs.compare('who directed Inception', hs.EgoNetwork(hops=1) >> hs.ShortestPaths(hops=1), graph='metaqa')",
+        "print(found[0].answers[0])",
+    )
+    said = outside(installed, tmp_path, "python", "-c", "\n".join(lines))
+    assert said.stdout.strip() == "Christopher Nolan", said.stderr
+
+
 def test_work_in_another_process_finds_the_package(installed, tmp_path):
     """What is done in a process of its own is begun by the module's name there."""
     code = (

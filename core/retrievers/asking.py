@@ -126,7 +126,7 @@ def _call(known: Retriever, request: Mapping[str, Any]) -> bytes:
     """What the function returns, as JSON: a function can say no more than an address can."""
     module, _, name = known.python.partition(":")
     try:
-        function = getattr(_module(module, known.file), name)
+        function = known.function or getattr(_module(module, known.file), name)
     except BaseException as error:
         raise RetrieverFailed(f"{_named(known)} cannot be loaded: {_words(error)}.") from error
     found = function(json.loads(json.dumps(request)))

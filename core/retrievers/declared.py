@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +24,7 @@ KEEP, KEEP_DOCUMENTS, MAX_PATHS = 32, 10, 1000  # paths, documents, and the most
 OURS = ("host", "content-length", "content-type", "transfer-encoding", "connection", "accept-encoding")  # headers that are not a person's
 _NAME = re.compile(r"[A-Za-z0-9][\w.\-]{0,39}", re.ASCII)
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_UNFIT = re.compile(r"[^A-Za-z0-9_]+")
 _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -47,6 +49,7 @@ class Retriever:
     headers: tuple[tuple[str, str], ...] = ()
     notes: str = ""
     sources: tuple[str, ...] = SOURCES
+    function: Callable[[dict], Any] | None = field(default=None, compare=False)  # of this process, in the place of address and module
 
     @property
     def file(self) -> Path | None:
@@ -66,6 +69,23 @@ def own_file() -> Path:
     return home() / "retrievers.toml"
 
 
+_functions: dict[str, Retriever] = {}
+_versions = count(1)
+
+
+def declare(function: Callable[[dict], Any]) -> Retriever:
+    """A function of this process as a retriever of its name, called with the same request as others; one defined anew takes its place.
+
+    >>> from core.retrievers.declared import declare, retriever
+    >>> def nearest(request): return {"paths": []}
+    >>> declare(nearest).name, retriever("nearest").function is nearest
+    ('nearest', True)
+    """
+    name = _UNFIT.sub("", getattr(function, "__name__", "")).lstrip("_")[:40] or "function"
+    _functions[name] = Retriever(name, name, version=f"{next(_versions)}", function=function)
+    return _functions[name]
+
+
 def declared() -> dict[str, Retriever]:
     """The retrievers that are declared rightly, by name, in the file's order."""
     return _known()[0]
@@ -79,6 +99,7 @@ def faults() -> tuple[str, ...]:
 def retriever(name: str) -> Retriever:
     """The declared retriever of that name. Raises BadParameter, saying what is wrong with its row, or which names are known."""
     known, wrong = _known()
+    known = {**known, **_functions}
     if name in known:
         return known[name]
     if name in wrong or "" in wrong:

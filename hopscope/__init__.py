@@ -1,0 +1,59 @@
+"""Hopscope in Python: compare retrievers on a question, evaluate them on many, bring graphs and documents.
+
+    import hopscope as hs
+
+    found = hs.compare("who directed Inception", ["lego-12", "chain-ranking"], graph="metaqa")
+    found                    # in a notebook: the lanes as cards, with what they retrieved
+    found["lego-12"].answers
+    found.to_pandas()
+
+Every operator is an attribute, and operators make lines: `hs.PersonalizedPageRank(keep=500) >> hs.ShortestPaths()`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from core import __version__
+
+if TYPE_CHECKING:
+    from core.errors import HopscopeError
+    from hopscope.bringing import build, corpus, graph, open
+    from hopscope.comparing import Comparison, Lane, compare, methods
+    from hopscope.evaluating import Evaluation, evaluate
+
+__all__ = [
+    "Comparison",
+    "Evaluation",
+    "HopscopeError",
+    "Lane",
+    "__version__",
+    "build",
+    "compare",
+    "corpus",
+    "evaluate",
+    "graph",
+    "methods",
+    "open",
+]
+MODULES = ("bringing", "comparing", "evaluating")
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, or an operator by its name; loaded when it is first used, as the command needs none of them."""
+    if name in __all__:
+        for module in MODULES:
+            if hasattr(found := import_module(f"{__name__}.{module}"), name):
+                return getattr(found, name)
+    from core.operators import OPERATORS
+
+    if name in OPERATORS:
+        return OPERATORS[name]
+    raise AttributeError(f"hopscope has no “{name}”.")
+
+
+def __dir__() -> list[str]:
+    from core.operators import OPERATORS
+
+    return sorted([*__all__, *OPERATORS])

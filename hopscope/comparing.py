@@ -1,0 +1,235 @@
+"""One question to several methods."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from core.errors import BadInput, HopscopeError
+from core.instances.catalogue import Instance, catalogue, find, named, one_for
+from core.operators import OPERATORS
+from core.operators.base import Line, Operator
+from core.operators.generate import Answer
+from core.operators.retrieve.external import OwnDocuments, OwnRetriever
+from core.operators.texts.answer.own import OwnAnswer
+from core.results import comparison_dict
+from core.retrievers.declared import declare
+from core.sources import CorpusSource, GraphSource, Source
+from core.types import Question
+from hopscope.picture import html
+from hopscope.session import engine, finished
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+__all__ = ["Comparison", "HopscopeError", "Lane", "compare", "methods"]
+Method = str | Instance | Line | Operator | Callable[[dict], Any]
+USUAL = {GraphSource.kind: ["lego-12"], CorpusSource.kind: ["vanilla-rag"]}  # instances
+COLUMNS = ("method", "kind", "rank", "id", "text", "score")
+
+
+class Lane:
+    """What one method did with the question: a view on its part of `Comparison.data`."""
+
+    def __init__(self, data: dict[str, Any]):
+        self.data = data
+
+    @property
+    def method(self) -> str:
+        """The id of the method."""
+        return self.data["instance"]
+
+    @property
+    def answers(self) -> list[str]:
+        """The language model's answer where one was asked, else the names that the reader gives, best first."""
+        if self.data["answer"]:
+            return [self.data["answer"]]
+        if self.data["reader_answers"] is None and self.data["excerpt"]:
+            return [self.data["excerpt"]["text"]]
+        return list(self.data["reader_answers"] or [])
+
+    @property
+    def paths(self) -> list[str]:
+        """The reasoning paths as texts, best first."""
+        return [path["text"] for path in self.data["paths"]]
+
+    @property
+    def hits(self) -> dict[str, list[dict[str, Any]]]:
+        """What else was retrieved, by kind (chunk, node, relation, community), best first: `id, score, text, source`."""
+        return self.data["hits"]
+
+    @property
+    def prompt(self) -> str | None:
+        """The prompt as one text; None for a method without one."""
+        return self.data["prompt"]
+
+    @property
+    def seconds(self) -> float:
+        """What its operators took, without what they waited and what was prepared once for all questions."""
+        return sum(step["seconds"] for step in self.data["operators"])
+
+    @property
+    def error(self) -> str:
+        """Why it failed, in a sentence; empty where it did not."""
+        return self.data["error"] or ""
+
+    def __repr__(self) -> str:
+        return f"<{self.method}: {self.error or ', '.join(self.answers[:3]) or 'no answer'}>"
+
+
+class Comparison:
+    """One question as several methods answered it. In a notebook it draws itself.
+
+    `data` is the object that `hopscope ask --json` prints. A lane is had by its place or its method's id.
+    """
+
+    def __init__(self, data: dict[str, Any]):
+        self.data = data
+        self.lanes = [Lane(lane) for lane in data["lanes"]]
+
+    def __getitem__(self, which: int | str) -> Lane:
+        if isinstance(which, int):
+            return self.lanes[which]
+        found = next((lane for lane in self.lanes if lane.method == which), None)
+        if found is None:
+            raise KeyError(f"There is no lane “{which}”; there are {', '.join(lane.method for lane in self.lanes)}.")
+        return found
+
+    def __iter__(self) -> Iterator[Lane]:
+        return iter(self.lanes)
+
+    def __len__(self) -> int:
+        return len(self.lanes)
+
+    def __repr__(self) -> str:
+        return "\n".join([self.data["question"], *(f"  {lane!r}" for lane in self.lanes)])
+
+    def _repr_html_(self) -> str:
+        return html(self.data)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each path and hit of each lane, best first: `method, kind, rank, id, text, score`."""
+        found = []
+        for lane in self.lanes:
+            paths = [{"kind": "path", "rank": at, "id": "", **_part(path)} for at, path in enumerate(lane.data["paths"], 1)]
+            hits = [
+                {"kind": kind, "rank": at, "id": hit["id"], **_part(hit)}
+                for kind, ones in lane.hits.items()
+                for at, hit in enumerate(ones, 1)
+            ]
+            found += [{"method": lane.method, **row} for row in (*paths, *hits)]
+        return found
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """`rows` as a data frame."""
+        import pandas
+
+        return pandas.DataFrame(self.rows(), columns=list(COLUMNS))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """`rows` as an Arrow table."""
+        import pyarrow
+
+        kinds = {"rank": pyarrow.int64(), "score": pyarrow.float64()}
+        return pyarrow.Table.from_pylist(self.rows(), pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in COLUMNS]))
+
+    def to_run(self, kind: str = "chunk", question: str = "q") -> str:
+        """The hits of a kind in TREC's format: question id, Q0, item, rank, score, method; without scores the rank's reciprocal."""
+        lines = []
+        for row in (row for row in self.rows() if row["kind"] == kind):
+            score = 1 / row["rank"] if row["score"] is None else row["score"]
+            item = "_".join((row["id"] or row["text"]).split())
+            lines.append(f"{question} Q0 {item} {row['rank']} {score:.6f} {'_'.join(row['method'].split())}")
+        return "".join(f"{line}\n" for line in lines)
+
+    def to_json(self) -> str:
+        """`data` as JSON."""
+        return json.dumps(self.data, ensure_ascii=False, indent=2)
+
+
+def _part(item: dict[str, Any]) -> dict[str, Any]:
+    return {"text": item["text"], "score": item["score"]}
+
+
+def compare(
+    question: str,
+    methods: Method | Sequence[Method] = (),
+    *,
+    graph: str = "",
+    corpus: str = "",
+    entities: Iterable[str] = (),
+    answers: Iterable[str] = (),
+    gold: Iterable[str] = (),
+    llm: bool = False,
+    seed: int = 0,
+    progress: bool = True,
+) -> Comparison:
+    """What these methods make of a question to a graph (MetaQA's where nothing is named) or to the documents of a corpus.
+
+    A method is the id of a row, a line as text or as operators, an operator, or a function of your own, which gets the request of
+    docs/own-retriever.md as a dict and returns its reply. `entities` are where the search starts (default: those that the question names),
+    `answers` and `gold` what is known to be right. With `llm` a language model answers. A lane that fails says why in `error`. Raises
+    HopscopeError for what cannot be asked.
+
+    >>> import hopscope as hs
+    >>> found = hs.compare("who directed Inception", hs.EgoNetwork(hops=1) >> hs.ShortestPaths(hops=1), progress=False)
+    >>> found[0].answers[0], found[0].paths[0]
+    ('Christopher Nolan', 'Inception -> release_year -> 2010')
+    """
+    if graph and corpus:
+        raise BadInput("A question is asked of a graph or of a corpus; name one of the two.")
+    source: Source = CorpusSource(corpus) if corpus else GraphSource(graph or "metaqa")
+    given = [methods] if isinstance(methods, str | Instance | Line | Operator) or callable(methods) else list(methods)
+    instances = [instance_of(one, source) for one in given or USUAL[source.kind]]
+    with_known: dict[str, Any] = {"entities": tuple(entities), "answers": tuple(answers), "gold": tuple(gold)}
+    opened = source.open(engine())
+    text = " ".join(question.split())
+    known = opened.named(text) or Question(text)
+    asked = opened.ask(replace(known, **{name: values for name, values in with_known.items() if values}), seed, model=llm)
+    job = finished(engine().compare(asked, instances), "Asking", progress)
+    return Comparison(comparison_dict(job.comparison))
+
+
+def methods(words: str = "") -> dict[str, str]:
+    """The ids of all methods with their titles; with `words` those whose id or title has each of them.
+
+    >>> import hopscope as hs
+    >>> list(hs.methods("hipporag 2 filter"))[:1]
+    ['hipporag-2-filter-corpus-graph']
+    """
+    wanted = words.casefold().split()
+    titles = {key: instance.title for key, instance in catalogue().items()}
+    return {key: title for key, title in titles.items() if all(word in f"{key} {title}".casefold() for word in wanted)}
+
+
+def instance_of(method: Method, source: Source) -> Instance:
+    """The instance that a method names, on such a source. Raises BadInput, BadParameter."""
+    known = catalogue()
+    if isinstance(method, Instance):
+        return method
+    if isinstance(method, str):
+        return one_for(find(method, known), source, known)
+    if isinstance(method, Operator):
+        method = Line((method,))
+    if isinstance(method, Line):
+        for kind in {type(part) for part in method.parts()} - set(OPERATORS.values()):
+            _run_anew(kind)
+        return named(method, known, ())
+    if callable(method):
+        name = declare(method).name
+        steps = (OwnDocuments(name), OwnAnswer()) if source.documents else (OwnRetriever(name), Answer())
+        return Instance(name, name, Line(steps))
+    raise BadInput(f"A method is an id, a line of operators or a function, not {type(method).__name__}.")
+
+
+_runs = count(1)
+
+
+def _run_anew(kind: type[Operator]) -> None:
+    """Have operators of a class of the caller's run in each comparison: it may be defined anew under its name, or what it calls may."""
+    run = f"run {next(_runs)}"
+    kind.remembered, kind.stamp = False, lambda self, graph, environment: run  # type: ignore[method-assign]

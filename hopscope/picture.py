@@ -1,0 +1,134 @@
+"""A comparison as HTML that needs no script: the lanes as cards, and what they retrieved as one SVG picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from core.errors import shorten
+from core.graph.algorithms.dice import dice
+
+LISTED = 5  # paths or hits that a card names
+DRAWN = 24  # nodes of the picture
+WIDTH, HEIGHT, MARGIN = 960, 360, 90
+COLOURS = ("#1d6fa5", "#b3541e", "#2e7d4f", "#7a4fa3", "#8a6d1c", "#a8324a", "#3c6e71", "#5c5c5c")  # of lanes
+STYLE = """<style>
+.hopscope { font: 13px/1.45 system-ui, sans-serif; color: #1f2933; background: #fff; padding: 8px 10px; max-width: 1100px; }
+.hopscope h4 { margin: 0 0 6px; font-size: 15px; }
+.hopscope .lanes { display: flex; flex-wrap: wrap; gap: 10px; }
+.hopscope .lane { flex: 1 1 260px; min-width: 0; border: 1px solid #dbe1e7; border-top: 3px solid; border-radius: 8px; padding: 7px 10px; }
+.hopscope .name { font-weight: 600; overflow-wrap: anywhere; }
+.hopscope .answer { font-size: 15px; margin: 3px 0; overflow-wrap: anywhere; }
+.hopscope ol { margin: 4px 0; padding-left: 20px; }
+.hopscope li, .hopscope .small { color: #52606d; font-size: 12px; overflow-wrap: anywhere; text-align: left; }
+.hopscope .wrong { color: #a8324a; }
+.hopscope svg { display: block; max-width: 100%; height: auto; margin-top: 8px; }
+.hopscope svg text { font: 11px system-ui, sans-serif; fill: #1f2933; }
+@media (prefers-color-scheme: dark) {
+  .hopscope { color: #e4e9ee; background: #161d25; }
+  .hopscope .lane { border-color: #303b47; }
+  .hopscope li, .hopscope .small { color: #9aa5b1; }
+  .hopscope svg text { fill: #e4e9ee; }
+}
+</style>"""
+
+
+def html(data: Mapping[str, Any]) -> str:
+    """The comparison that `core.results.comparison_dict` gives as a piece of HTML; all names in it are escaped."""
+    cards = "".join(_card(lane, COLOURS[at % len(COLOURS)], data) for at, lane in enumerate(data["lanes"]))
+    return f'{STYLE}<div class="hopscope"><h4>{escape(data["question"])}</h4><div class="lanes">{cards}</div>{svg(data)}</div>'
+
+
+def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
+    seconds = sum(step["seconds"] for step in lane["operators"])
+    tokens = sum(step["tokens_in"] + step["tokens_out"] for step in lane["operators"])
+    cost = f"{seconds:.2f} s" + (f", {tokens:,} tokens" if tokens else "")
+    parts = [f'<div class="name">{escape(shorten(lane["instance"], 80))}</div>']
+    if lane["error"]:
+        parts.append(f'<div class="wrong">{escape(lane["error"])}</div>')
+    else:
+        parts += [f'<div class="answer">{_answer(lane, data["answers"])}</div>', _listed(lane), *_alive(lane)]
+    return f'<div class="lane" style="border-top-color:{colour}">{"".join(parts)}<div class="small">{cost}</div></div>'
+
+
+def _answer(lane: Mapping[str, Any], known: Sequence[str]) -> str:
+    found = lane["answer"] or ", ".join((lane["reader_answers"] or [])[:3]) or (lane["excerpt"] or {}).get("text", "")
+    right = {name.casefold() for name in known}
+    first = lane["answer"] or next(iter(lane["reader_answers"] or []), "")
+    mark = "" if not right or not first else " ✓" if first.casefold() in right else " ✗"
+    return escape(shorten(found, 240)) + mark if found else '<span class="small">no answer</span>'
+
+
+def _listed(lane: Mapping[str, Any]) -> str:
+    texts = [path["text"] for path in lane["paths"]] or [hit["text"] for hits in lane["hits"].values() for hit in hits]
+    items = "".join(f"<li>{escape(shorten(text, 160))}</li>" for text in texts[:LISTED])
+    more = f'<div class="small">and {len(texts) - LISTED:,} more</div>' if len(texts) > LISTED else ""
+    return f"<ol>{items}</ol>{more}"
+
+
+def _alive(lane: Mapping[str, Any]) -> list[str]:
+    stages = {name: alive for name, alive in (lane["funnel"] or {}).items() if alive is not None}
+    said = ", ".join(f"{escape(name)} {len(alive)}" for name, alive in stages.items())
+    return [f'<div class="small">known answers left: {said}</div>'] if said else []
+
+
+def svg(data: Mapping[str, Any]) -> str:
+    """The first paths of all lanes as one picture: a node is at one place for all, a lane's steps have its colour. Empty without paths."""
+    steps, nodes = _steps(data["lanes"])
+    if not steps:
+        return ""
+    places = _places(list(nodes), steps)
+    answers, starts = {name.casefold() for name in data["answers"]}, {name.casefold() for name in data["entities"]}
+    drawn = []
+    for (head, tail, relation), lanes in steps.items():
+        (x, y), (to_x, to_y) = places[head], places[tail]
+        for at, lane in enumerate(sorted(lanes)):
+            shift = 3 * (at - (len(lanes) - 1) / 2)
+            title = f"<title>{escape(head)} → {escape(relation)} → {escape(tail)}</title>"
+            line = f'x1="{x + shift:.0f}" y1="{y + shift:.0f}" x2="{to_x + shift:.0f}" y2="{to_y + shift:.0f}"'
+            drawn.append(f'<line {line} stroke="{COLOURS[lane % len(COLOURS)]}" stroke-width="2" opacity=".75">{title}</line>')
+    for name, (x, y) in places.items():
+        low = name.casefold()
+        colour = "#2e7d4f" if low in answers else "#1d4e71" if low in starts else "#9aa5b1"
+        size = 7 if low in answers or low in starts else 5
+        drawn.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{size}" fill="{colour}"><title>{escape(name)}</title></circle>')
+        beside = [places[tail if head == name else head][0] for head, tail, _ in steps if name in (head, tail)]
+        shift, anchor = (9, "start") if x >= sum(beside) / len(beside) else (-9, "end")
+        at_side = f'x="{x + shift:.0f}" y="{y - 7:.0f}" text-anchor="{anchor}"'
+        drawn.append(f"<text {at_side}>{escape(shorten(name, 28))}</text>")
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" aria-label="What the lanes retrieved">{"".join(drawn)}</svg>'
+
+
+def _steps(lanes: Sequence[Mapping[str, Any]]) -> tuple[dict[tuple[str, str, str], set[int]], dict[str, None]]:
+    """The steps of the lanes' paths with the lanes that take them, and their nodes: whole paths, in turn, until the picture is full."""
+    steps: dict[tuple[str, str, str], set[int]] = {}
+    nodes: dict[str, None] = {}
+    for place in range(max((len(lane["paths"]) for lane in lanes), default=0)):
+        for at, lane in enumerate(lanes):
+            path = lane["paths"][place] if place < len(lane["paths"]) else None
+            if path is None or len(nodes.keys() | set(path["nodes"])) > DRAWN:
+                continue
+            nodes |= dict.fromkeys(path["nodes"])
+            for head, tail, relation in zip(path["nodes"], path["nodes"][1:], path["relations"]):
+                steps.setdefault((head, tail, relation), set()).add(at)
+    return steps, nodes
+
+
+def _places(nodes: list[str], steps: Mapping[tuple[str, str, str], Any]) -> dict[str, tuple[float, float]]:
+    """A place in the picture for each node, the same in every process."""
+    import igraph
+
+    row = {name: at for at, name in enumerate(nodes)}
+    graph = igraph.Graph(len(nodes), [(row[head], row[tail]) for head, tail, _ in steps])
+    with dice(0):
+        points = graph.layout_kamada_kawai().coords if len(nodes) > 1 else [(0.0, 0.0)]
+    lows, highs = [min(axis) for axis in zip(*points)], [max(axis) for axis in zip(*points)]
+
+    def scaled(value: float, axis: int, size: int) -> float:
+        reach = highs[axis] - lows[axis]
+        share = (value - lows[axis]) / reach if reach > 1e-9 and math.isfinite(value) else 0.5
+        return MARGIN + share * (size - 2 * MARGIN)
+
+    return {name: (scaled(x, 0, WIDTH), scaled(y, 1, HEIGHT)) for name, (x, y) in zip(nodes, points)}
