@@ -32,6 +32,7 @@ COMMANDS = (
     "graph",
     "index",
     "judge",
+    "mcp",
     "models",
     "prepare",
     "questions",
@@ -39,6 +40,7 @@ COMMANDS = (
     "reproduce",
     "run",
     "search",
+    "serve",
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,8 @@ from core.operators.retrieve.external import OwnDocuments, OwnRetriever
 from core.operators.texts.answer.own import OwnAnswer
 from core.results import comparison_dict
 from core.retrievers.declared import declare
-from core.sources import CorpusSource, GraphSource, Source
-from core.types import Question
+from core.serving.calls import USUAL, asked, source_of
+from core.sources import Source
 from hopscope.picture import html
 from hopscope.session import engine, finished
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "HopscopeError", "Lane", "compare", "methods"]
 Method = str | Instance | Line | Operator | Callable[[dict], Any]
-USUAL = {GraphSource.kind: ["lego-12"], CorpusSource.kind: ["vanilla-rag"]}  # instances
 COLUMNS = ("method", "kind", "rank", "id", "text", "score")
 
 
@@ -180,17 +178,11 @@ def compare(
     >>> found[0].answers[0], found[0].paths[0]
     ('Christopher Nolan', 'Inception -> release_year -> 2010')
     """
-    if graph and corpus:
-        raise BadInput("A question is asked of a graph or of a corpus; name one of the two.")
-    source: Source = CorpusSource(corpus) if corpus else GraphSource(graph or "metaqa")
+    source = source_of(graph, corpus)
     given = [methods] if isinstance(methods, str | Instance | Line | Operator) or callable(methods) else list(methods)
     instances = [instance_of(one, source) for one in given or USUAL[source.kind]]
-    with_known: dict[str, Any] = {"entities": tuple(entities), "answers": tuple(answers), "gold": tuple(gold)}
-    opened = source.open(engine())
-    text = " ".join(question.split())
-    known = opened.named(text) or Question(text)
-    asked = opened.ask(replace(known, **{name: values for name, values in with_known.items() if values}), seed, model=llm)
-    job = finished(engine().compare(asked, instances), "Asking", progress)
+    question_asked = asked(engine(), source, question, tuple(entities), tuple(answers), tuple(gold), llm, seed)
+    job = finished(engine().compare(question_asked, instances), "Asking", progress)
     return Comparison(comparison_dict(job.comparison))
 
 

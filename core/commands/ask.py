@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import zip_longest
-from typing import Any
 
 from core.commands.terminal import FAILED, OK, bar, warn, watch
 from core.comparison.comparing import Comparison
@@ -21,11 +20,11 @@ from core.instances.catalogue import catalogue, find, one_for
 from core.instances.prompted import prompt_given, prompted
 from core.operators.asking import UNASKED
 from core.results import comparison_dict
+from core.serving.calls import USUAL, asked
 from core.sources import Ask, CorpusSource, GraphSource, Source
-from core.types import Beside, Question
+from core.types import Beside
 
 LEAST = 0.005  # seconds below which a time is printed as none
-USUAL = {GraphSource.kind: ["lego-12"], CorpusSource.kind: ["vanilla-rag"]}  # instances
 
 
 def add(commands) -> None:
@@ -80,7 +79,7 @@ def add(commands) -> None:
 def run(options) -> int:
     """Compare the chosen instances; the exit code."""
     engine, known = options.engine(), catalogue()
-    source = CorpusSource(options.corpus) if options.corpus else GraphSource(options.graph)
+    source: Source = CorpusSource(options.corpus) if options.corpus else GraphSource(options.graph)
     ask = _asked(source, options, engine)
     chosen = [one_for(find(spec, known), source, known) for spec in options.instance or USUAL[source.kind]]
     if options.prompt:
@@ -131,11 +130,8 @@ def _asked(source: Source, options, engine) -> Ask:
     """The question to a graph or a corpus; one of its sets' own questions brings its known answers and passages along."""
     with bar(f"Opening {source.noun}") as advanced:
         opened = source.open(engine, advanced)
-    text = " ".join(options.question.split())
-    known = opened.named(text) or Question(text)
-    given: dict[str, Any] = {"entities": tuple(options.entity), "answers": tuple(options.answer), "gold": tuple(options.gold)}
-    question = replace(known, **{name: values for name, values in given.items() if values})
-    return opened.ask(question, options.seed, model=not options.no_llm)
+    given = options.entity, options.answer, options.gold
+    return asked(engine, opened, options.question, *given, model=not options.no_llm, seed=options.seed)
 
 
 def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> None:

@@ -1,0 +1,24 @@
+"""`mcp`: tools for agents, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+from core.commands.terminal import OK
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    mcp = commands.add_parser("mcp", help="serve tools for agents over the Model Context Protocol: on standard input and output, or HTTP")
+    mcp.add_argument("--http", type=int, metavar="PORT", help="serve http://127.0.0.1:PORT/mcp in the place of standard input and output")
+    mcp.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Serve until the client leaves or it is interrupted; the exit code."""
+    from core.serving.mcp_server import server
+
+    made = server(options.engine())
+    if options.http:
+        made.run("streamable-http", port=options.http)
+    else:
+        made.run("stdio")
+    return OK

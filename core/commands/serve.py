@@ -1,0 +1,43 @@
+"""`serve`: the HTTP interface for programs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+
+from core.commands.terminal import OK
+from core.errors import HopscopeError
+
+KEY = "HOPSCOPE_API_KEY"  # the environment variable with the key
+PORT = 8502
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    serve = commands.add_parser(
+        "serve",
+        help="serve ask, retrieve and evaluate over HTTP, with a key; /docs describes them",
+        epilog=f"The key is that of {KEY}, else a new one that is printed. Where others may reach the port, put TLS before it.",
+    )
+    serve.add_argument("--port", type=int, default=PORT, help=f"where it listens (default: {PORT})")
+    serve.add_argument("--host", default="127.0.0.1", help="on which address (default: 127.0.0.1, this computer alone)")
+    serve.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Serve until it is interrupted; the exit code."""
+    try:
+        import uvicorn
+
+        from core.serving.http_api import api
+    except ImportError:
+        raise HopscopeError("The HTTP interface needs its libraries: pip install fastapi uvicorn") from None
+
+    key = os.environ.get(KEY) or secrets.token_urlsafe(24)
+    made = api(options.engine(), key)
+    if not os.environ.get(KEY):
+        print(f"hopscope: the key is {key}", file=sys.stderr)
+    print(f"http://{options.host}:{options.port}/docs", flush=True)
+    uvicorn.run(made, host=options.host, port=options.port, log_level="warning")
+    return OK

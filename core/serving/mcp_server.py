@@ -1,0 +1,113 @@
+"""Hopscope as a server of the Model Context Protocol: tools that compare, retrieve, evaluate and explain, and saved cases as resources."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from core import __version__
+from core.case_adapter import comparison
+from core.cases import cases, whole
+from core.errors import HopscopeError
+from core.results import comparison_dict
+from core.serving import calls
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+    from core.engine import Engine
+
+T = TypeVar("T")
+ABOUT = """Hopscope compares methods of graph retrieval. Ask `list_sources` for what can be asked and `list_methods` for methods;
+`compare` puts one question to several of them, `explain_loss` says at which step a known answer was lost, `evaluate` scores methods over a
+question set."""
+
+
+def server(engine: Engine) -> MCPServer:
+    """The server, ready to run. Raises HopscopeError where the library is not installed."""
+    try:
+        from mcp.server.mcpserver import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
+    except ImportError:
+        raise HopscopeError("The Model Context Protocol needs its library: pip install mcp") from None
+    made = MCPServer("hopscope", version=__version__, instructions=ABOUT)
+
+    async def done(work: Callable[[], T]) -> T:
+        """The work's outcome, done in a thread; what a person is told is what the agent is told."""
+        try:
+            return await asyncio.to_thread(work)
+        except HopscopeError as error:
+            raise ToolError(str(error)) from None
+
+    @made.tool()
+    async def compare(
+        question: str,
+        methods: list[str] | None = None,
+        graph: str = "",
+        corpus: str = "",
+        entities: list[str] | None = None,
+        answers: list[str] | None = None,
+        gold: list[str] | None = None,
+        language_model: bool = False,
+        items: int = 10,
+    ) -> dict[str, Any]:
+        """Put one question to up to eight methods side by side. `methods` are ids of list_methods or lines of operators; the question goes
+        to a `graph` (default: metaqa) or to the documents of a `corpus`. `answers` or `gold` (document ids) say what is right. Returns for
+        each lane the answer, paths, hits, prompt, cost and the stages at which known answers were still there."""
+        given = (question, methods or (), graph, corpus, entities or (), answers or (), gold or (), language_model)
+        return await done(lambda: calls.compare(engine, *given, items=items))
+
+    @made.tool()
+    async def retrieve(
+        question: str, method: str = "", graph: str = "", corpus: str = "", entities: list[str] | None = None, items: int = 10
+    ) -> dict[str, Any]:
+        """What one method retrieves for a question: paths, chunks, entities or relations with scores, best first, without an answer."""
+        return await done(lambda: calls.retrieve(engine, question, method, graph, corpus, entities or (), items))
+
+    @made.tool()
+    async def explain_loss(
+        question: str,
+        methods: list[str] | None = None,
+        graph: str = "",
+        corpus: str = "",
+        answers: list[str] | None = None,
+        gold: list[str] | None = None,
+    ) -> dict[str, Any]:
+        """At which step each method lost the known answers (`answers`), or on documents the gold passages (`gold`), and why."""
+        return await done(lambda: calls.explain_loss(engine, question, methods or (), graph, corpus, answers or (), gold or ()))
+
+    @made.tool()
+    async def evaluate(questions: str, methods: list[str], sample: int = 20, language_model: bool = False) -> dict[str, Any]:
+        """Score methods over a sample of a question set of list_sources. Takes seconds a question; the run is saved and taken up again."""
+        return await done(partial(calls.evaluate, engine, questions, methods, sample, language_model=language_model))
+
+    @made.tool()
+    async def list_methods(words: str = "") -> list[dict[str, str]]:
+        """Methods whose id, title or paper has each of these words."""
+        return await done(lambda: calls.list_methods(words))
+
+    @made.tool()
+    async def list_sources() -> list[dict[str, Any]]:
+        """Graphs and corpora that can be asked, with their question sets."""
+        return await done(calls.list_sources)
+
+    @made.tool()
+    async def build_graph(corpus: str, graph: str = "rkg", extractor: str = "noun-phrases") -> dict[str, Any]:
+        """Build a graph of a corpus, by noun phrases unless a language model (llm) is named as extractor, which takes long and may cost."""
+        return await done(lambda: calls.build_graph(engine, corpus, graph, extractor))
+
+    @made.resource("hopscope://cases", mime_type="application/json")
+    def saved_cases() -> str:
+        """The saved comparisons: id, question, methods, notes."""
+        rows = [{"id": one.id, "question": one.question, "methods": list(one.instances), "notes": one.notes} for one in cases()]
+        return json.dumps(rows, ensure_ascii=False)
+
+    @made.resource("hopscope://cases/{case}", mime_type="application/json")
+    def saved_case(case: str) -> str:
+        """One saved comparison, as `compare` returns them."""
+        return json.dumps(calls.bounded(comparison_dict(comparison(whole(case))), calls.MAX_ITEMS), ensure_ascii=False)
+
+    return made

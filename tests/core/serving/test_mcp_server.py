@@ -1,0 +1,91 @@
+"""The tools for agents, asked by the protocol's own client: in this process, over standard input and output, and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from core.engine import Engine
+from core.io.home import ROOT
+from core.models.base import NoModels
+from core.runtime.server_process import free_port
+
+pytest.importorskip("mcp", reason="mcp is not installed")
+from mcp import Client, StdioServerParameters
+
+from core.serving.mcp_server import server
+
+NEAR = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+ASKED = {"question": "who directed Inception", "method": NEAR, "items": 1}
+TOOLS = {"compare", "retrieve", "explain_loss", "evaluate", "list_methods", "list_sources", "build_graph"}
+
+
+def told(target, work):
+    """What `work(client)` gives, of a client of that server."""
+
+    async def run():
+        async with Client(target) as client:
+            return await work(client)
+
+    return asyncio.run(run())
+
+
+async def retrieved(client):
+    names = {tool.name for tool in (await client.list_tools()).tools}
+    return names, (await client.call_tool("retrieve", ASKED)).structured_content
+
+
+def test_tools_answer_and_faults_are_sentences():
+    made = server(Engine(NoModels()))
+    names, found = told(made, retrieved)
+    assert names == TOOLS and found["items"][0]["kind"] == "path"
+
+    async def wrong(client):
+        return await client.call_tool("compare", {"question": "who?", "methods": ["lego-1x"]})
+
+    said = told(made, wrong)
+    assert said.is_error and "lego-1x" in said.content[0].text and "Traceback" not in said.content[0].text
+
+
+def test_cases_are_resources():
+    made = server(Engine(NoModels()))
+
+    async def read(client):
+        listed = json.loads((await client.read_resource("hopscope://cases")).contents[0].text)
+        return listed, json.loads((await client.read_resource(f"hopscope://cases/{listed[0]['id']}")).contents[0].text)
+
+    listed, case = told(made, read)
+    assert case["question"] == listed[0]["question"] and case["lanes"]
+
+
+def test_over_standard_input_and_output():
+    command = StdioServerParameters(command=sys.executable, args=["-m", "core", "mcp"], cwd=str(ROOT), env=dict(os.environ))
+    names, found = told(command, retrieved)
+    assert names == TOOLS and found["items"]
+
+
+def test_over_http():
+    port = free_port()
+    process = subprocess.Popen([sys.executable, "-m", "core", "mcp", "--http", str(port)], cwd=ROOT, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/mcp", timeout=1)
+            except urllib.error.HTTPError:  # it answers: such a request is not of the protocol
+                break
+            except OSError:
+                assert process.poll() is None
+                time.sleep(0.1)
+        names, found = told(f"http://127.0.0.1:{port}/mcp", retrieved)
+        assert names == TOOLS and found["items"]
+    finally:
+        process.terminate()
+        process.wait(20)
