@@ -113,10 +113,10 @@ class VectorIndex:
             return None
         there = np.ones(len(self), bool)
         there[without] = False
-        only = faiss.IDSelectorBitmap(np.packbits(there, bitorder="little"))
+        only = faiss.IDSelectorBitmap(np.packbits(there, bitorder="little"))  # type: ignore[call-arg, arg-type]
         if hasattr(self.index, "hnsw"):
-            return faiss.SearchParametersHNSW(sel=only, efSearch=self.index.hnsw.efSearch)
-        return faiss.SearchParameters(sel=only)
+            return faiss.SearchParametersHNSW(sel=only, efSearch=self.index.hnsw.efSearch)  # type: ignore[attr-defined]
+        return faiss.SearchParameters(sel=only)  # type: ignore[call-arg]
 
 
 def place(graph: Graph, encoder, of: Of) -> Path:

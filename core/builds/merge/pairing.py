@@ -36,7 +36,7 @@ class Neighbours:
         faiss.omp_set_num_threads(1)
         try:
             index = faiss.index_factory(vectors.shape[1], f"HNSW{LINKS}_SQ8", faiss.METRIC_INNER_PRODUCT)
-            index.hnsw.efConstruction = BUILDING
+            index.hnsw.efConstruction = BUILDING  # type: ignore[attr-defined]
             index.train(vectors[:: -(-len(vectors) // 20_000)].astype(np.float32))
             for first in range(0, len(vectors), BLOCK):
                 check()
