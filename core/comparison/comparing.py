@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from core.comparison import traces
 from core.comparison.head_start import HeadStart
 from core.comparison.queues import Fair
 from core.comparison.run import LaneRun, Progress
@@ -287,6 +288,7 @@ class Comparing:
                 self.comparison.repairing = True
                 ended = time.monotonic()
                 self._queues.repairing.put(job, lambda: self._afterwards(after, ended))
+            traces.send([traces.Traced(lane.instance.name, lane.run, lane.error or "") for lane in self.comparison.lanes if not lane.taken])
             job.end(CANCELLED if job.cancelled else DONE)
 
     def _afterwards(self, after: Callable[[Job, float], None], ended: float) -> None:

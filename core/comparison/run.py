@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -106,6 +107,7 @@ class LaneRun:
     seen: set = field(default_factory=set)  # what models were asked for
     stamp: str = ""  # what the operators so far said that they depend on
     own_graph: KnowledgeGraph | None = None  # the graph of its own, once that was opened
+    times: list[tuple[int, int]] = field(default_factory=list)  # when each state was begun and reached, in nanoseconds since the epoch
 
     @property
     def graph(self) -> KnowledgeGraph:
@@ -172,7 +174,7 @@ class LaneRun:
             self.stamp += operator.stamp(self.graph, self.environment)
             if operator.without_model and not self.ask.model:
                 self.stamp += "without a language model"
-            key = self._key(operator, self.stamp)
+            key, begun = self._key(operator, self.stamp), time.time_ns()
             state = self.prefixes.get(key) if operator.remembered else None
             if state is None:
                 state = operator(self.state, context)
@@ -184,6 +186,7 @@ class LaneRun:
             else:
                 self.reused.append(len(self.states))
             self.states.append(state)
+            self.times.append((begun, time.time_ns()))
             progress.reached(state)
 
     def _key(self, operator, stamp: str) -> tuple:

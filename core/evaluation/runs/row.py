@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from core.comparison import traces
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.environment import Environment
 from core.errors import Cancelled
@@ -48,7 +49,7 @@ def one(
     drawn, models, start = plan.drawn[place], environment.models, time.perf_counter()
     if plan.cold:
         models.forget()
-    outcome, states, error = None, None, None
+    outcome, states, error, lane = None, None, None, None
     try:
         asked = ask(drawn)
         lane = LaneRun(asked, instance.line, environment, Prefixes() if plan.cold else prefixes)
@@ -64,6 +65,8 @@ def one(
         raise
     except Exception as failure:
         outcome, error = None, sentence(failure)
+    if lane is not None:
+        traces.send([traces.Traced(instance.name, lane, error or "")])
     return FinishedRow(instance.id, drawn.question.id, outcome, error, states, time.perf_counter() - start)
 
 

@@ -1,0 +1,196 @@
+"""Spans of OpenTelemetry for what lanes did, with the names of OpenInference: sent where its usual variables say so.
+
+A comparison is a chain of its lanes, a lane a chain of its operators; these are retrievers, rerankers, language models or chains by their
+stage. Spans are made when all has ended, with the times at which it happened, so that nothing waits for a collector.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from core import __version__
+from core.graph.texts import hit_names, hit_texts
+from core.types import Ranking, State, Step
+
+if TYPE_CHECKING:
+    from core.comparison.run import LaneRun
+
+ITEMS, CHARACTERS = 20, 4_000  # of a ranking that a span names; of a text
+LOG = "HOPSCOPE_LOG"  # the environment variable that asks for a line of JSON a lane, on the error stream
+SWITCHES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_TRACES_EXPORTER")
+KINDS = {"extract": "RETRIEVER", "retrieve": "RETRIEVER", "refine": "RERANKER", "generate": "LLM"}  # of spans by stage; CHAIN for others
+RANKED = ("paths", "chunks", "nodes", "relations", "communities")  # fields of a state
+LIBRARIES = "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A lane to be told of: its method, its run, and why it failed, empty where it did not."""
+
+    method: str
+    run: LaneRun
+    error: str = ""
+
+
+def wanted() -> bool:
+    """Whether spans are to be made: a variable of OpenTelemetry names where to, or this process has a tracer provider already."""
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" or os.environ.get("OTEL_TRACES_EXPORTER") == "none":
+        return False
+    return any(os.environ.get(name) for name in SWITCHES) or _provided() is not None
+
+
+def send(lanes: Sequence[Traced]) -> None:
+    """Make the spans, and the lines of the log, of lanes on one question, where they are wanted. What cannot be made is said on the error
+    stream."""
+    if os.environ.get(LOG, "").strip().lower() == "json":
+        for lane in lanes:
+            print(json.dumps(_logged(lane), ensure_ascii=False), file=sys.stderr, flush=True)
+    if not (lanes and wanted()):
+        return
+    try:
+        tracer = _tracer()
+        if tracer is not None:
+            _send(tracer, lanes)
+    except Exception as error:
+        print(f"hopscope: a trace could not be made: {error}", file=sys.stderr)
+
+
+def _logged(lane: Traced) -> dict[str, Any]:
+    run, steps = lane.run, lane.run.state.trace
+    seconds, tokens = sum(step.seconds for step in steps), sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
+    about = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "event": "lane", "level": "error" if lane.error else "info"}
+    asked = {"source": run.ask.source.name, "question": run.ask.question.text, "method": lane.method}
+    return (
+        about
+        | asked
+        | {"seconds": round(seconds, 3), "tokens": tokens, "calls": sum(step.usage.calls for step in steps), "error": lane.error}
+    )
+
+
+def _send(tracer: Any, lanes: Sequence[Traced]) -> None:
+    from opentelemetry.trace import Status, StatusCode, set_span_in_context
+
+    ask, now = lanes[0].run.ask, time.time_ns()
+    times = {at: lane.run.times or [(now, now)] for at, lane in enumerate(lanes)}  # one that failed at once has none
+    about = _chain(ask.question.text, "") | {"hopscope.source": ask.source.name}
+    whole = tracer.start_span("compare", start_time=min(of[0][0] for of in times.values()), attributes=about)
+    for at, lane in enumerate(lanes):
+        run, (begun, ended) = lane.run, (times[at][0][0], times[at][-1][1])
+        about = _chain(ask.question.text, _answer(run)) | {"hopscope.line": repr(run.line)}
+        span = tracer.start_span(lane.method, set_span_in_context(whole), start_time=begun, attributes=about)
+        for (before, after), (first, last) in zip(pairwise([State(ask.question, ask.seeds), *run.states]), run.times):
+            found = {key: value for key, value in attributes(run.graph, ask.question.text, before, after).items() if value is not None}
+            name = after.trace[-1].operator
+            tracer.start_span(name, set_span_in_context(span), start_time=first, attributes=found).end(last)
+        if lane.error:
+            span.set_status(Status(StatusCode.ERROR, lane.error))
+        span.end(ended)
+    whole.end(max(of[-1][1] for of in times.values()))
+
+
+def attributes(graph: Any, question: str, before: State, after: State) -> dict[str, Any]:
+    """The attributes of an operator's span: its kind, parameters, what it ranked anew with scores, the model, messages and tokens."""
+    step = after.trace[-1]
+    kind = KINDS.get(step.stage, "CHAIN")
+    found: dict[str, Any] = {
+        "openinference.span.kind": kind,
+        "input.value": question,
+        "metadata": json.dumps({"parameters": dict(step.parameters), "sizes": dict(step.sizes), "notes": list(step.notes)}, default=str),
+    }
+    prefix = {"RERANKER": "reranker.output_documents"}.get(kind, "retrieval.documents")
+    if kind == "RERANKER":
+        keep, model = step.parameters.get("keep"), step.parameters.get("model")
+        found |= {"reranker.query": question, "reranker.top_k": keep, "reranker.model_name": model}
+    if kind == "LLM":
+        found |= dict(_messages(step, after))
+    else:
+        found |= dict(_documents(graph, prefix, before, after))
+    usage = step.usage
+    if usage.calls:
+        total = usage.tokens_in + usage.tokens_out
+        names = ("llm.token_count.prompt", "llm.token_count.completion", "llm.token_count.total")
+        found |= dict(zip(names, (usage.tokens_in, usage.tokens_out, total)))
+    return found
+
+
+def _messages(step: Step, state: State) -> Iterator[tuple[str, Any]]:
+    """The prompt and the answer of a language model."""
+    yield "llm.model_name", step.parameters.get("model") or step.parameters.get("role") or "answer"
+    if state.prompt is not None:
+        for at, message in enumerate(state.prompt.messages):
+            yield f"llm.input_messages.{at}.message.role", message["role"]
+            yield f"llm.input_messages.{at}.message.content", message["content"]
+    if state.answer is not None:
+        yield "output.value", state.answer
+        yield "llm.output_messages.0.message.role", "assistant"
+        yield "llm.output_messages.0.message.content", state.answer
+
+
+def _documents(graph: Any, prefix: str, before: State, after: State) -> Iterator[tuple[str, Any]]:
+    """The first items of each ranking that is new."""
+    at = 0
+    for name in RANKED:
+        ranking: Ranking | None = getattr(after, name)
+        if ranking is None or ranking is getattr(before, name):
+            continue
+        part = ranking.items[:ITEMS]
+        names = [""] * len(part) if ranking.kind == "path" else hit_names(graph, ranking.kind, part)
+        texts = graph.texts(part) if ranking.kind == "path" else hit_texts(graph, ranking.kind, part)
+        for place, (called, text) in enumerate(zip(names, texts)):
+            document = f"{prefix}.{at}.document"
+            yield f"{document}.id", called or f"{ranking.kind} {place + 1}"
+            yield f"{document}.content", (text or called)[:CHARACTERS]
+            yield f"{document}.score", ranking.score(place)
+            at += 1
+
+
+def _chain(question: str, answer: str) -> dict[str, Any]:
+    found = {"openinference.span.kind": "CHAIN", "input.value": question}
+    return found | ({"output.value": answer} if answer else {})
+
+
+def _answer(run: LaneRun) -> str:
+    state = run.state
+    return state.answer or ("" if state.reader is None else ", ".join(run.graph.names(state.reader)[:ITEMS]))
+
+
+def _provided() -> Any:
+    """The provider that whoever runs this process has set; None where there is none. Loads nothing."""
+    if "opentelemetry.sdk.trace" not in sys.modules:
+        return None
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import get_tracer_provider
+
+    found = get_tracer_provider()
+    return found if isinstance(found, TracerProvider) else None
+
+
+def _tracer() -> Any:
+    provider = _provided() or _own_provider()
+    return None if provider is None else provider.get_tracer("hopscope", __version__)
+
+
+@lru_cache(maxsize=1)
+def _own_provider() -> Any:
+    """A provider by the usual variables; None, which is said once, where the libraries are not installed."""
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter
+    except ImportError:
+        print(f"hopscope: traces need OpenTelemetry's libraries: {LIBRARIES}", file=sys.stderr)
+        return None
+    named = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": "hopscope"}
+    provider = TracerProvider(resource=Resource.create(named))
+    console = os.environ.get("OTEL_TRACES_EXPORTER") == "console"
+    provider.add_span_processor(BatchSpanProcessor(ConsoleSpanExporter(out=sys.stderr) if console else OTLPSpanExporter()))
+    return provider
