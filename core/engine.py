@@ -202,7 +202,7 @@ class Engine:
         return job
 
     def _begin(self, job: Job, after: Repairing | None) -> None:
-        Comparing(job.comparison, self.models, self._queues, self._asks_chat, after).start(job)
+        Comparing(job.comparison, self.models, self._queues, self._asks_chat, after, self._viewers.looking).start(job)
 
     def _asks_chat(self, instance: Instance) -> bool:
         """Whether retrieving asks a language model, or a program of the user's: what may take long waits in its own queue."""
@@ -224,4 +224,4 @@ def _done(before: Comparison | None, ask: Ask) -> dict[str, Lane]:
 def _weight(job: Job) -> int:
     """The bytes that the result of a job takes, as far as nothing else holds it: what lanes found."""
     comparison: Comparison | None = getattr(job, "comparison", None)
-    return 0 if comparison is None else weight([lane.run.states for lane in comparison.lanes])
+    return 0 if comparison is None else weight([(lane.run.states, lane.preview and lane.preview.states) for lane in comparison.lanes])

@@ -4,13 +4,13 @@ import { list } from "./words.js";
 
 const alike = (values) => values.length > 1 && values.every((value) => value === values[0]);
 
-// All but those that failed, or were cancelled before they had retrieved.
-const compared = (board) => list(board.payload.lanes).filter((lane) => lane.status !== "failed" && (lane.status !== "cancelled" || lane.retrieved));
+// All but those that failed, or were cancelled before they had retrieved all.
+const compared = (board) => list(board.payload.lanes).filter((lane) => lane.status !== "failed" && (lane.status !== "cancelled" || (lane.retrieved && !lane.so_far)));
 
 export function agreement(board) {
   const lanes = compared(board);
   const stages = new Map();
-  for (const lane of lanes) {
+  for (const lane of lanes.filter((one) => !one.so_far)) {
     for (const { stage, alive, of } of list(lane.funnel)) stages.set(stage, [...(stages.get(stage) ?? []), `${alive}/${of}`]);
   }
   const telling = lanes.filter((lane) => lane.funnel || ["waiting", "running"].includes(lane.status)); // without known answers, or a graph, a lane tells none

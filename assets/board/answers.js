@@ -5,9 +5,9 @@ import { evidenceText } from "./evidence.js";
 import { sentenceText } from "./rests.js";
 import { toneOf, verdictWords } from "./words.js";
 
-function verdictTag(verdict) {
+function verdictTag(verdict, soFar) {
   const { right, of } = verdict;
-  const tag = el("span", `tag tag-${toneOf(verdict)}`, verdictWords(verdict));
+  const tag = el("span", `tag tag-${soFar ? "so-far" : toneOf(verdict)}`, verdictWords(verdict));
   tag.title = `${right} of ${of} known answers are in it`;
   return tag;
 }
@@ -30,12 +30,13 @@ export function voice(kind) {
   const memo = {};
   const measure = () => setHidden(more, !body.classList.contains("open") && body.scrollHeight <= body.clientHeight + 2);
   new ResizeObserver(measure).observe(body);
-  const show = (visible, { name, words, verdict, streaming = false, evidence = null, rests = null }) => {
+  // `soFar` of an answer that may change, as not all that it is taken from is ranked.
+  const show = (visible, { name, words, verdict, streaming = false, evidence = null, rests = null, soFar = false }) => {
     setHidden(element, !visible);
-    setText(label, name);
+    setText(label, soFar ? `${name}, so far` : name);
     if (changed(memo, "words", [words, evidence, rests])) text.replaceChildren(...(rests ? sentenceText(words, rests) : evidenceText(words, evidence)));
     setHidden(caret, !streaming);
-    if (changed(memo, "verdict", verdict)) tagPlace.replaceChildren(...(verdict ? [verdictTag(verdict)] : []));
+    if (changed(memo, "verdict", [verdict, soFar])) tagPlace.replaceChildren(...(verdict ? [verdictTag(verdict, soFar)] : []));
     if (visible) measure();
   };
   return { element, show };

@@ -5,13 +5,13 @@ import { list } from "./words.js";
 
 const STAGES = ["graph", "subgraph", "paths", "prompt", "answer"];
 
-// One bar per stage; without numbers as long as they are not known, grey where all lanes have the same.
-export function funnelStages(funnel, agreed) {
-  return (funnel || STAGES.map((stage) => ({ stage, alive: null, of: null, lost: [] }))).map((part) => funnelStage(part, agreed.has(part.stage)));
+// One bar per stage; without numbers as long as they are not known, grey where all lanes have the same, pale where they may change yet.
+export function funnelStages(funnel, agreed, soFar) {
+  return (funnel || STAGES.map((stage) => ({ stage, alive: null, of: null, lost: [] }))).map((part) => funnelStage(part, agreed.has(part.stage), soFar));
 }
 
 // `held` says where the words of the answer are beside what the bar counts; `aside` that the answer does not come by way of this stage.
-function funnelStage({ stage, alive, of, lost, held, aside }, same) {
+function funnelStage({ stage, alive, of, lost, held, aside }, same, soFar) {
   const known = alive !== null && alive !== undefined && of;
   const tone = !known ? "none" : same || aside ? "same" : alive >= of ? "good" : alive > 0 ? "warn" : "bad";
   const fill = el("i");
@@ -21,7 +21,7 @@ function funnelStage({ stage, alive, of, lost, held, aside }, same) {
   const gone = list(lost).length ? `. Lost here: ${lost.join(", ")}` : "";
   const also = held ? `. The answer's words: ${held.alive} of ${held.of}` : "";
   const off = aside ? ". The graph reader reads all paths, and not the prompt" : "";
-  const words = known ? `${stage}: ${alive} of ${of}${off}${gone}${also}` : `${stage}: not known yet`;
+  const words = known ? `${stage}: ${alive} of ${of}${soFar ? " so far" : ""}${off}${gone}${also}` : `${stage}: not known yet`;
   node.setAttribute("role", "img");
   node.setAttribute("aria-label", words);
   node.title = words;

@@ -71,6 +71,7 @@ export class Lane {
     if (!changed(this.memo, "data", [data, number, this.board.revision])) return;
     const failed = data.status === "failed";
     this.element.dataset.status = data.status ?? "waiting";
+    this.element.classList.toggle("so-far", this.soFar);
     this.element.setAttribute("aria-label", laneName(data));
     this.updateHead();
     for (const part of [this.answer, this.funnel, this.graph.element, this.said.element, this.times.element]) setHidden(part, failed);
@@ -97,10 +98,15 @@ export class Lane {
     this.subtitle.title = [subtitle, terms].filter(Boolean).join("\n"); // long lines are cut after two rows
     setHidden(this.subtitle, !subtitle);
     setText(this.sign, SIGNS[status] ?? "");
-    setText(this.statusText, text || STATUS_WORDS[status] || "");
+    setText(this.statusText, this.soFar && this.pending ? "At work; shows what it has so far" : text || STATUS_WORDS[status] || "");
     const told = this.pending ? progress : null;
     this.status.classList.toggle("sr-only", status === "done" || Boolean(told));
-    this.progress.update(told);
+    this.progress.update(told, this.pending ? this.data.so_far : null);
+  }
+
+  // Whether what it shows may change yet, as not all that it found is ranked.
+  get soFar() {
+    return Boolean(this.data.so_far);
   }
 
   get pending() {
@@ -130,7 +136,7 @@ export class Lane {
     const names = Array.isArray(reader);
     const spoken = answer !== null && answer !== undefined;
     const evidence = this.board.payload.evidence?.[this.data.id] ?? null;
-    this.reader.show(names, { name: readerName || "Graph reader", words: names ? reader.join(", ") || "no answer" : "", verdict: readerVerdict, evidence, rests: spoken ? null : rests });
+    this.reader.show(names, { name: readerName || "Graph reader", words: names ? reader.join(", ") || "no answer" : "", verdict: readerVerdict, evidence, rests: spoken ? null : rests, soFar: this.soFar });
     this.model.show(spoken || status === "answering", { name: model || "Language model", words: answer || (fault ? "no answer" : ""), verdict, streaming: status === "answering", evidence, rests });
     this.resting.refresh();
     setHidden(this.noAnswer, !fault && (names || spoken || status === "answering"));
@@ -147,8 +153,8 @@ export class Lane {
     const { funnel } = this.data;
     const known = this.board.knowsAnswers;
     const { stages } = this.board.agreed;
-    if (!changed(this.memo, "funnel", [funnel, known, this.pending, [...stages]])) return;
-    this.funnel.replaceChildren(...(funnel || known ? funnelStages(funnel, stages) : [el("p", "quiet", "Known answers not given")]));
+    if (!changed(this.memo, "funnel", [funnel, known, this.pending, this.soFar, [...stages]])) return;
+    this.funnel.replaceChildren(...(funnel || known ? funnelStages(funnel, stages, this.soFar) : [el("p", "quiet", "Known answers not given")]));
   }
 
   // `word` is the evidence of a word of this lane's answer, `node` what any word or pointer is on.

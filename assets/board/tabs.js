@@ -29,7 +29,7 @@ export class Tabs {
       setAttribute(tab, "title", laneName(lane));
       setText(tag, verdictWords(verdict));
       setHidden(tag, !verdict);
-      setAttribute(tag, "class", `tag tag-${toneOf(verdict)}`);
+      setAttribute(tag, "class", `tag tag-${lane.so_far ? "so-far" : toneOf(verdict)}`);
     });
     this.measure();
   }

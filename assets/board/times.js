@@ -52,7 +52,8 @@ export class Progress {
     this.element = el("div", "progress", this.track, el("p", "progress-words", sign, this.text), this.best);
   }
 
-  update(progress) {
+  // `soFar` says how much of what is ranked the lane shows already.
+  update(progress, soFar) {
     setHidden(this.element, !progress);
     if (!progress) return;
     const { text, fraction, best, left } = progress;
@@ -61,7 +62,7 @@ export class Progress {
     this.fill.style.width = known ? `${Math.round(100 * Math.max(0, Math.min(1, fraction)))}%` : "0";
     const parts = [text, known && !String(text).endsWith("%") ? `${Math.round(100 * fraction)} %` : "", Number.isFinite(left) && left !== null ? `about ${span(Math.max(1, Math.ceil(left)))} left` : ""];
     setText(this.text, parts.filter(Boolean).join(" · "));
-    setText(this.best, best ? `Best so far: ${best}` : "");
-    setHidden(this.best, !best);
+    setText(this.best, soFar ? `Shown so far: ${soFar}` : best ? `Best so far: ${best}` : "");
+    setHidden(this.best, !soFar && !best);
   }
 }

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from core.comparison import traces
+from core.comparison.first_look import FirstLook
 from core.comparison.head_start import HeadStart
+from core.comparison.preview import Preview, Previews
 from core.comparison.queues import Fair
 from core.comparison.run import LaneRun, Progress
 from core.errors import Cancelled, HopscopeError
@@ -45,6 +47,7 @@ class Lane:
     prepared: dict[str, float] = field(default_factory=dict)  # seconds of what was made ready before the first operator
     progress: HowFar | None = None  # of what it does now, where that is known
     rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on, once that was looked up
+    preview: Preview | None = None  # what it shows before it has retrieved, and if it is cancelled before
     beside: Beside | None = None  # what it said before its graph was edited, once that is known
     influences: tuple[Influence, ...] = ()  # what each of its answers rests on, as far as that was measured
     build_title: str = ""  # of a saved one: the title of the build that made its graph
@@ -53,6 +56,19 @@ class Lane:
     def again(self, ask: Ask) -> Lane:
         """A lane of the same end for another comparison of the same question, which then holds its own."""
         return replace(self, run=replace(self.run, ask=ask, states=list(self.run.states)), taken=True)
+
+    @property
+    def shown(self) -> Lane:
+        """This lane as a screen shows it: where it has not retrieved, as if it had come to what its preview holds."""
+        preview = self.preview  # read first, as what takes its place is there before it goes
+        if preview is None or self.retrieved:
+            return self
+        return replace(self, run=replace(self.run, states=list(preview.states)), retrieved=True, preview=preview)
+
+    @property
+    def version(self) -> tuple[int, bool, int]:
+        """Differs whenever the lane has come further: how many states it has, whether it has retrieved, and the number of its preview."""
+        return len(self.run.states), self.retrieved, 0 if self.preview is None else self.preview.number
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -154,18 +170,22 @@ class Comparing:
         queues: Queues,
         asks_chat: Callable[[Instance], bool],
         after: Callable[[Job, float], None] | None = None,
+        watched: Callable[[Job], bool] = lambda job: False,
     ):
-        """`after(job, when the last lane ended)` is done once all lanes have ended well, in a queue of its own, so as to delay no lane."""
+        """`after(job, when the last lane ended)` is done once all lanes have ended well, in a queue of its own, so as to delay no lane.
+        `watched` says whether somebody looks at what a job compares, who is then shown how far its rankings are."""
         self.comparison, self._models, self._queues, self._asks_chat = comparison, models, queues, asks_chat
-        self._after = after
+        self._after, self._watched = after, watched
         self._at_work: list[Lane] = []
         self._lock = threading.RLock()
 
     def start(self, job: Job) -> None:
         """Put the lanes into their queues; the job ends when the last one has."""
         self._job, job.on_cancel = job, self._cancelled
-        queues = self._queues  # not by way of this, which would then hold itself
+        queues, lanes, asks_chat = self._queues, self.comparison.lanes, self._asks_chat  # not by way of this, which would then hold itself
         self._head_start = HeadStart(lambda: queues.others(job))
+        left = lambda lane: not lane.retrieved and lane.status not in ENDED and not asks_chat(lane.instance)
+        self._first_look = FirstLook(lambda: [i for i, lane in enumerate(lanes) if left(lane)], lambda: queues.others(job))
         waiting = [lane for lane in self.comparison.lanes if lane.status not in ENDED]
         for lane in sorted(waiting, key=lambda lane: self._queues.expected(lane.instance.line)):
             self._put(self._queues.asking if self._asks_chat(lane.instance) else self._queues.retrieving, lane, RUNNING, self._retrieve)
@@ -199,7 +219,7 @@ class Comparing:
         lane.prepared["Loading the program"] = time.perf_counter() - start
         if not self._part(lane, LaneRun.retrieve, lambda: self._head_start.pause(self._job.check)):
             return
-        lane.retrieved = True
+        lane.retrieved, lane.preview = True, None
         self._queues.pace[repr(lane.instance.line)] = sum(step.seconds + step.saved for step in lane.state.trace)
         role = next((operator.role for operator in lane.instance.line if operator.stage == "generate"), None)
         if role is None or not self.comparison.ask.model or lane.run.answered():
@@ -253,14 +273,25 @@ class Comparing:
             lane.progress = None
             job.touch()
 
+        def show(preview: Preview) -> None:
+            lane.preview = preview
+            job.touch()
+
+        previews, here = Previews(show, lambda: self._watched(job)), threading.get_ident()
+        number = next(number for number, one in enumerate(self.comparison.lanes) if one is lane)
+
+        def preview(text: str, states: Callable[[], tuple[State, ...]]) -> None:
+            if previews(text, states) and threading.get_ident() == here:  # a model that reads elsewhere is not kept waiting
+                self._first_look.give_way(number, check)
+
         try:
             check()
-            part(lane.run, Progress(advanced, reached, wrote, check, far))
+            part(lane.run, Progress(advanced, reached, wrote, check, far, None if lane.retrieved else preview))
             return True
         except Cancelled:
             lane.status, lane.text = CANCELLED, "Cancelled"
         except Exception as error:
-            lane.status, lane.text, lane.error = FAILED, "", sentence(error)
+            lane.status, lane.text, lane.error, lane.preview = FAILED, "", sentence(error), None
         finally:
             lane.progress = None
         job.touch()

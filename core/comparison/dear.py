@@ -25,6 +25,11 @@ def asks(operator: Operator, models: Models, answering: bool = False) -> bool:
         return False
 
 
+def free(operator: Operator) -> bool:
+    """Whether an operator reads what was found without a model, which takes no time."""
+    return operator.stage == "read" and not any(p.model or p.chat for p in parameters(type(operator)))
+
+
 def at_once(line: Line, models: Models, answering: bool = False) -> int:
     """How many operators of a line come before the first that `asks`; all of them where none does."""
     return next((place for place, operator in enumerate(line) if asks(operator, models, answering)), len(line))

@@ -15,8 +15,12 @@ def unfinished(lane: Lane) -> str:
 
 
 def ending(lane: Lane) -> str:
-    """How a lane ended that did not end well, and where: `Cancelled at step 2 of 4, rank`; empty of others."""
-    return f"{WORDS[lane.status]} {_where(lane)}" if lane.status in WORDS else ""
+    """How a lane ended that did not end well, and where: `Cancelled at step 2 of 4, rank, with 512 of 1,190 paths read`; empty
+    of others."""
+    if lane.status not in WORDS:
+        return ""
+    read = f", with {lane.preview.text}" if lane.preview is not None and lane.status == CANCELLED else ""
+    return f"{WORDS[lane.status]} {_where(lane)}{read}"
 
 
 def _where(lane: Lane) -> str:

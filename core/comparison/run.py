@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 from cachetools import LRUCache
 
+from core.comparison.dear import free
 from core.environment import Environment
 from core.graph.protocol import KnowledgeGraph
-from core.operators.base import Context, Line
+from core.operators.base import Context, Line, Recorder
 from core.operators.branch import Branch
 from core.operators.read import GraphReader
 from core.operators.texts.answer.excerpt import NearestSentence
@@ -22,6 +23,7 @@ from core.sources import Ask, Source
 from core.types import State
 
 Advanced = Callable[[str, float | None], None]
+Preview = Callable[[str, Callable[[], tuple[State, ...]]], None]
 MOST = 128 << 20  # bytes of states that are kept for other lanes
 
 
@@ -85,13 +87,15 @@ class Layered(Prefixes):
 
 @dataclass
 class Progress:
-    """What a lane tells while it runs: `advanced(text, fraction)`, `reached(state)`, `text(piece)`, `far(how far)`."""
+    """What a lane tells while it runs: `advanced(text, fraction)`, `reached(state)`, `text(piece)`, `far(how far)`; where somebody looks on
+    also `preview(how far in words, what gives the states that it would show now)`."""
 
     advanced: Callable[[str, float | None], None] = silent
     reached: Callable[[State], None] = lambda state: None
     text: Callable[[str], None] = lambda piece: None
     check: Callable[[], None] = lambda: None
     far: Callable[[HowFar], None] = lambda far: None
+    preview: Preview | None = None
 
 
 @dataclass
@@ -137,7 +141,7 @@ class LaneRun:
 
     def answer(self, progress: Progress) -> None:
         """Run the language model's part; without a model only the prompt is written."""
-        self._run([operator for operator in self.line if operator.stage == "generate"], progress)
+        self._run(self._answering(), progress)
 
     @property
     def state(self) -> State:
@@ -177,7 +181,7 @@ class LaneRun:
             key, begun = self._key(operator, self.stamp), time.time_ns()
             state = self.prefixes.get(key) if operator.remembered else None
             if state is None:
-                state = operator(self.state, context)
+                state = operator(self.state, replace(context, preview=self._preview(operator, waiting, progress)))
                 if operator.remembered:
                     if not (state.trace and state.trace[-1].unusable):
                         self.prefixes.put(key, state)
@@ -188,6 +192,32 @@ class LaneRun:
             self.states.append(state)
             self.times.append((begun, time.time_ns()))
             progress.reached(state)
+
+    def _preview(self, operator, rest: list, progress: Progress) -> Callable[[str, Callable[[Recorder], State]], None] | None:
+        """What previews an operator at work with `rest` behind it; None where nobody looks on."""
+        show, states = progress.preview, tuple(self.states)
+        if show is None:
+            return None
+        before, after = self.state, [*rest, *self._answering()]
+
+        def preview(text: str, so_far: Callable[[Recorder], State]) -> None:
+            show(text, lambda: (*states, *self._onwards(operator.previewed(before, so_far), after)))
+
+        return preview
+
+    def _onwards(self, state: State, rest: list) -> Iterator[State]:
+        """A state that is previewed, then those after it as far as no model is needed for them."""
+        yield state
+        quiet = Context(self.graph, self.environment, self.ask.seed, answering=False)
+        for operator in rest:
+            if not (free(operator) or operator.stage == "generate" and not self.ask.model):
+                return
+            state = operator(state, quiet)
+            yield state
+
+    def _answering(self) -> list:
+        """The operators that answer."""
+        return [operator for operator in self.line if operator.stage == "generate"]
 
     def _key(self, operator, stamp: str) -> tuple:
         """What the state after `operator`, run next, is known by."""

@@ -42,5 +42,6 @@ class Viewers:
             if not known(job) and not job.comparison.repairing and not self.looking(job):
                 for lane in job.comparison.lanes:
                     lane.run.states.clear()
+                    lane.preview = None
                 with self._lock:
                     self._of.pop(job, None)

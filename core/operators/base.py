@@ -13,6 +13,7 @@ from core.environment import Environment
 from core.errors import HopscopeError
 from core.lines import OperatorLine
 from core.models.base import Choice, Models, Reply
+from core.models.reading import counted
 from core.models.words import plain_name
 from core.parameters import Declared, values
 from core.runtime.meter import HowFar, Meter, metered, silent
@@ -65,7 +66,8 @@ class Context:
 
     `check()` raises Cancelled where the person cancelled; `progress(text, fraction)` says what is being done;
     `far` hears how far a ranking or a prompt is; `on_text` receives the answer as it is written; `partly` the state that an operator
-    which fails had come to. With `answering` off, language models are not asked for answers.
+    which fails had come to; `preview` how far an operator at work is, in words, and what gives the state that it has so far, where
+    somebody looks on. With `answering` off, language models are not asked for answers.
     """
 
     graph: Any
@@ -78,11 +80,32 @@ class Context:
     far: Callable[[HowFar], None] = lambda far: None
     seen: set = field(default_factory=set, repr=False, compare=False)  # what models were asked for in this run
     partly: Callable[[State], None] = lambda state: None
+    preview: Callable[[str, Callable[[Recorder], State]], None] | None = None
 
     @property
     def models(self) -> Models:
         """The models of the environment."""
         return self.environment.models
+
+    def while_scored(
+        self, number: int, unit: str, state: Callable[[Recorder, np.ndarray, np.ndarray], State], where: str = ""
+    ) -> Callable[[np.ndarray, np.ndarray], None] | None:
+        """What previews a ranking of `number` candidates of a kind, as `Task.preview`; None where nobody looks on.
+
+        `state(recorder, positions, scores)` gives what the operator would come to with the candidates scored so far. Where a part of them
+        is scored once more, as by a dearer model, nothing is shown until it is more than was scored before.
+        """
+        preview, most = self.preview, 0
+        if preview is None:
+            return None
+
+        def scored(positions: np.ndarray, scores: np.ndarray) -> None:
+            nonlocal most
+            if most < len(positions):
+                most = len(positions)
+                preview(f"{where}{most:,} of {counted(number, unit)} read", lambda recorder: state(recorder, positions, scores))
+
+        return scored
 
     def rng(self, question: str, operator: Operator) -> np.random.Generator:
         """Random numbers that depend only on the seed, the question and the operator."""
@@ -124,6 +147,11 @@ class Operator(Declared):
                 ctx.partly(self._with_step(recorder.so_far, state.trace, recorder, meter, ctx.environment.clock() - start))
             raise
         return self._with_step(after, state.trace, recorder, meter, ctx.environment.clock() - start)
+
+    def previewed(self, before: State, so_far: Callable[[Recorder], State]) -> State:
+        """The state that this operator has so far on its way from `before`, with a step in its trace that took no time."""
+        recorder = Recorder()
+        return self._with_step(so_far(recorder), before.trace, recorder, Meter(), 0.0)
 
     def _with_step(self, after: State, trace: tuple[Step, ...], recorder: Recorder, meter: Meter, seconds: float) -> State:
         """The state that came out, with this operator's step behind those of the trace."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.graph.algorithms.chains import chain_groups
 from core.models.base import Choice, Task
+from core.models.scorers import top_k
 from core.models.words import short_name
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
@@ -18,6 +21,12 @@ def picked(paths: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
     if choice.order is None:
         return selected, None
     return selected, Ranking("path", tuple(paths.items[i] for i in choice.order), choice.order_scores)
+
+
+def ranked_so_far(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> Ranking:
+    """The items at these positions by their scores, best first, as a scorer of all of them orders them."""
+    order = top_k(scores, 0)
+    return Ranking(items.kind, tuple(items.items[i] for i in positions[order].tolist()), tuple(scores[order].tolist()))
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,8 +53,15 @@ class Rank(Operator):
         assert state.paths is not None  # a line is refused where nothing wrote what is read
         ctx.progress(f"Ranking {len(state.paths):,} paths", None)
         texts = ctx.graph.texts(state.paths.items)
-        entities, groups = tuple(ctx.graph.names(state.seeds)), chain_groups(ctx.graph, state.paths.items)
-        task = Task(state.question.text, "path", ctx.seed, ctx.check, entities, groups)
+        paths = state.paths
+
+        def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
+            recorder.before_cut = ranked_so_far(paths, positions, scores)
+            return state.replace(paths=recorder.before_cut.head(self.keep))
+
+        entities, groups = tuple(ctx.graph.names(state.seeds)), chain_groups(ctx.graph, paths.items)
+        preview = ctx.while_scored(len(paths), "path", so_far)
+        task = Task(state.question.text, "path", ctx.seed, ctx.check, entities, groups, preview)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         selected, recorder.before_cut = picked(state.paths, choice)
         return state.replace(paths=selected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from core.models.base import Choice, Task
 from core.models.words import plain_name, short_name
 from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.refine import picked
+from core.operators.refine import picked, ranked_so_far
 from core.operators.stop import sufficient
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State
@@ -84,12 +85,12 @@ class BeamSearch(Operator):
         found: dict[Path, tuple[float, ...]] = {}  # with the scores of its steps, in order of finding
         for seed in dict.fromkeys(state.seeds):
             if seed in state.subgraph:
-                self._search(local, seed, task, ctx, recorder, found, len(set(state.seeds)) > 1)
+                self._search(local, seed, state, task, ctx, recorder, found)
         return state.replace(paths=self._ranked(found, task, ctx, recorder))
 
-    def _search(self, local, seed: int, task: Task, ctx: Context, recorder: Recorder, found: dict, several: bool) -> None:
+    def _search(self, local, seed: int, state: State, task: Task, ctx: Context, recorder: Recorder, found: dict) -> None:
         beam: dict[Path, tuple[float, ...]] = {Path((seed,)): ()}
-        label = f" from {ctx.graph.node_name(seed)}" if several else ""
+        label = f" from {ctx.graph.node_name(seed)}" if len(set(state.seeds)) > 1 else ""
         for hop in range(1, self.hops + 1):
             candidates = self._extensions(local, beam)
             if not candidates:
@@ -98,9 +99,9 @@ class BeamSearch(Operator):
                 recorder.notes.append(f"Hop {hop}{label} has too many extensions; the first {MOST_TEXTS:,} were read.")
             ctx.progress(f"Beam search, hop {hop} of {self.hops}: {len(candidates):,} candidates", (hop - 1) / self.hops)
             texts = self._texts(ctx.graph, list(candidates))
-            choice = recorder.choice(
-                self._choose(ctx.models.chooser(self.model), replace(task, groups=chain_groups(ctx.graph, list(candidates))), texts)
-            )
+            groups = chain_groups(ctx.graph, list(candidates))
+            preview = self._preview(state, found, list(candidates), ctx, f"hop {hop} of {self.hops}{label}, ")
+            choice = recorder.choice(self._choose(ctx.models.chooser(self.model), replace(task, groups=groups, preview=preview), texts))
             selected, before = picked(Ranking("path", tuple(candidates)), choice)
             recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(candidates), before))
             history = list(beam.values())
@@ -113,6 +114,18 @@ class BeamSearch(Operator):
                 found.setdefault(path, scores)
             if beam and hop < self.hops and self._suffice(f"hop {hop}{label}", beam, task, ctx, recorder):
                 break
+
+    def _preview(self, state: State, found: dict[Path, tuple[float, ...]], candidates: list[Path], ctx: Context, where: str):
+        """What previews a hop: the paths of the hops before with the best candidates scored so far, by the score that each had last."""
+        before = {path: scores[-1] if scores else math.nan for path, scores in found.items()}
+
+        def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
+            best = ranked_so_far(Ranking("path", tuple(candidates)), positions, scores).head(self.width)
+            reached = before | dict(zip(best.items, best.scores or ()))
+            every = Ranking("path", tuple(reached))
+            return state.replace(paths=ranked_so_far(every, np.arange(len(every)), np.array(list(reached.values()))))
+
+        return ctx.while_scored(len(candidates), "path" if self.unit == "path" else "triple", so_far, where)
 
     def _suffice(self, label: str, beam: dict, task: Task, ctx: Context, recorder: Recorder) -> bool:
         """Whether the language model named by `stop` says that the kept paths answer the question."""

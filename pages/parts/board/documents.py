@@ -43,7 +43,7 @@ class DocumentView:
 
     def __init__(self, comparison: Comparison, places: Mapping[Any, Place]):
         self._comparison = comparison
-        self._cached: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._cached: dict[int, tuple[Any, dict[str, Any]]] = {}  # by the number of the lane
         self._picture = TextPicture(renamed(places, comparison.ask.source.edits))
         self._paths, self._words = Paths(comparison, placed), WordsOnPaths(placed)
         self._shared: tuple[Any, dict[str, Any]] | None = None
@@ -56,9 +56,10 @@ class DocumentView:
     def share(self, verdict: Verdict) -> dict[str, Any]:
         """The paths, and what else can be pointed at, as paths of one node, each with its `fates` in every lane; made anew when a lane has
         come further."""
-        now = tuple(id(self._found(lane)) for lane in self._comparison.lanes)
+        lanes = self._comparison.lanes
+        now = tuple(lane.version for lane in lanes)
         if self._shared is None or self._shared[0] != now:
-            lanes, gold = self._comparison.lanes, self._gold()
+            gold = self._gold()
             walked = self._paths.draw([()] * len(lanes), [True] * len(lanes))
             best = [[walked.paths[entry["key"]] for entry in part or ()] for part in walked.best]
             data = hit_fates(lanes, gold, best)
@@ -76,7 +77,7 @@ class DocumentView:
         question = self._comparison.ask.question
         named = [name for answer in question.answers for name in question.names(answer)]
         lanes = ((i, lane) for i, lane in enumerate(self._comparison.lanes) if lane.retrieved and lane.state.paths is not None)
-        resting = {f"lane-{i}": self._words(lane, shared["keys"]) for i, lane in lanes}
+        resting = {f"lane-{i}": self._words(i, lane, shared["keys"]) for i, lane in lanes}
         return {"marks": {"words": question_words(question.text), "answers": named}, "evidence": resting}
 
     def state(self, lane: Lane) -> State:
@@ -85,7 +86,7 @@ class DocumentView:
 
     def lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
         """What is said of one lane."""
-        data, state, excerpt = self._found(lane), lane.state, lane.state.excerpt
+        data, state, excerpt = self._found(i, lane), lane.state, lane.state.excerpt
         said, answers = state.answer is not None, self._comparison.ask.question.answers
         return {
             "reader": [excerpt.text] if excerpt is not None else hit_titles(lane.graph, "node", state.reader or ()) or None,
@@ -107,14 +108,15 @@ class DocumentView:
     def _gold(self) -> dict[str, str]:
         ask = self._comparison.ask
         return gold_titles(
-            ask.source.graph, ask.question.gold, [fate for lane in self._comparison.lanes for fate in self._found(lane)["fates"]]
+            ask.source.graph,
+            ask.question.gold,
+            [fate for i, lane in enumerate(self._comparison.lanes) for fate in self._found(i, lane)["fates"]],
         )
 
-    def _found(self, lane: Lane) -> dict[str, Any]:
-        now = len(lane.states)
-        if self._cached.get(id(lane), ((),))[0] != (now, lane.retrieved):
-            self._cached[id(lane)] = ((now, lane.retrieved), self._tell(lane, lane.state))
-        return self._cached[id(lane)][1]
+    def _found(self, i: int, lane: Lane) -> dict[str, Any]:
+        if self._cached.get(i, ((),))[0] != lane.version:
+            self._cached[i] = (lane.version, self._tell(lane, lane.state))
+        return self._cached[i][1]
 
     def _tell(self, lane: Lane, state: State) -> dict[str, Any]:
         """What is told of one state of a lane; `hits` are null until all are found."""
@@ -123,7 +125,7 @@ class DocumentView:
             funnel(ask.source, lane.graph, state, wanted(ask.question), saved=lane.saved_alive) for wanted in (answers_of, passages_of)
         )
         words, passages = ({stage.name: stage for stage in found} for found in stages)
-        found = fates(lane.graph, lane.states, ask.question.gold) if lane.retrieved else ()
+        found = fates(lane.graph, lane.states, ask.question.gold) if lane.retrieved and lane.preview is None else ()
         last = words.get("answer")
         alive = None if last is None else len(last.alive)
         shown = {} if state.prompt is None else dict(state.prompt.hits)

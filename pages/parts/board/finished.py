@@ -50,7 +50,7 @@ def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") ->
 
 
 def report(comparison: Comparison, drawing: Board) -> str:
-    """The comparison as one self-contained HTML file."""
+    """The comparison as one self-contained HTML file, without what a lane shows of a ranking that is not done."""
     asked = comparison.ask
     meta = {
         "documents" if asked.source.documents else "graph": asked.source.graph.name,
@@ -59,4 +59,5 @@ def report(comparison: Comparison, drawing: Board) -> str:
         "starts from": ", ".join(asked.question.entities),
         "known answers": ", ".join(asked.question.answers),
     }
-    return report_html(drawing.payload(), asked.question.text, meta)
+    exact = Board(comparison, drawing, previews=False) if any(lane.preview for lane in comparison.lanes) else drawing
+    return report_html(exact.payload(), asked.question.text, meta)

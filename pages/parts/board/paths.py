@@ -8,6 +8,7 @@ from typing import Any
 
 from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
+from core.diagnosis.causes import Cause
 from core.diagnosis.evidence import Evidence, evidence
 from core.diagnosis.path_outcome import fate_in
 from core.diagnosis.spreading import Moment, spread
@@ -54,7 +55,7 @@ class Paths:
         self._comparison, self._placed = comparison, placed
         self._keys: dict[Any, str] = {}
         self._known: dict[str, dict[int, tuple[Any, Path]]] = {}  # by key and graph the path as the lanes of that graph have it
-        self._spreads: dict[int, list[Data]] = {}  # by lane the story of its PageRank, once it has retrieved
+        self._spreads: dict[int, list[Data]] = {}  # by the number of a lane the story of its PageRank, once it has retrieved
 
     def draw(self, lost: Sequence[Sequence[tuple[str, Path]]], by_model: Sequence[bool]) -> DrawnPaths:
         """The paths as of now; `lost` are for each lane the known answers that it lost, each with a path to it, the first ones first.
@@ -68,8 +69,9 @@ class Paths:
             entries = [{"key": self._key(lane, path), "rank": i, "score": score} for i, (path, score) in enumerate(rows, 1)]
             best.append(None if head is None else entries)
             missed.append([{"key": self._key(lane, path), "answer": answer} for answer, path in missing[:SHOWN_LOST]])
-            searches = [self._story(lane, step) for step in state.trace if step.frames and step.frames[0].ranking.kind == "path"]
-            stories.append([*searches, *self._spread(lane)])
+            steps = state.trace if lane.preview is None else ()
+            searches = [self._story(lane, step) for step in steps if step.frames and step.frames[0].ranking.kind == "path"]
+            stories.append([*searches, *self._spread(len(stories), lane)])
         shown = dict.fromkeys(entry["key"] for part in (*best, *missed) for entry in part or ())
         paths, walked = {}, {}
         for key, known in self._known.items():
@@ -102,17 +104,18 @@ class Paths:
             if lane.retrieved:
                 graph, path = known.get(id(lane.graph)) or next(iter(known.values()))
                 end = fate_in(lane.graph, lane.states, path, graph, model)
-                found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
+                if lane.preview is None or end.cause is Cause.FOUND:  # what was not found so far may be yet
+                    found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
         return found
 
-    def _spread(self, lane: Lane) -> list[Data]:
+    def _spread(self, i: int, lane: Lane) -> list[Data]:
         """The story of a lane's PageRank, if it has one: the mass of nodes by their ids in the picture, at some moments."""
-        if not lane.retrieved:
+        if not lane.retrieved or lane.preview is not None:
             return []
-        if id(lane) not in self._spreads:
+        if i not in self._spreads:
             frames = [self._moment(lane, moment) for moment in spread(lane)]
-            self._spreads[id(lane)] = [{"title": "PageRank", "of": "mass", "frames": frames}] if frames else []
-        return self._spreads[id(lane)]
+            self._spreads[i] = [{"title": "PageRank", "of": "mass", "frames": frames}] if frames else []
+        return self._spreads[i]
 
     def _moment(self, lane: Lane, moment: Moment) -> Data:
         nodes, shares = list(moment.mass), list(moment.mass.values())
@@ -134,15 +137,15 @@ class WordsOnPaths:
 
     def __init__(self, placed: Placed):
         self._placed = placed
-        self._made: dict[int, tuple[tuple, list[Data]]] = {}  # of each lane: what it was made from, and that
+        self._made: dict[int, tuple[tuple, list[Data]]] = {}  # by the number of the lane: what it was made from, and that
 
-    def __call__(self, lane: Lane, keys: Mapping[tuple[int, Path], str]) -> list[Data]:
+    def __call__(self, i: int, lane: Lane, keys: Mapping[tuple[int, Path], str]) -> list[Data]:
         """The words of a lane's answers: `text`, the `node` that it names, the keys of `paths`, and the lines of the `prompt`."""
         answer = lane.answer or lane.state.answer or ""
-        now = (len(lane.states), answer, id(keys))
-        if self._made.get(id(lane), (None,))[0] != now:
-            self._made[id(lane)] = (now, [self._word(lane, one, keys) for one in evidence(lane.graph, lane.state, answer)])
-        return self._made[id(lane)][1]
+        now = (lane.version, answer, id(keys))
+        if self._made.get(i, (None,))[0] != now:
+            self._made[i] = (now, [self._word(lane, one, keys) for one in evidence(lane.graph, lane.state, answer)])
+        return self._made[i][1]
 
     def _word(self, lane: Lane, word: Evidence, keys: Mapping[tuple[int, Path], str]) -> Data:
         (node,), _ = self._placed(lane.graph, Path((word.node,)))

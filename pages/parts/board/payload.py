@@ -33,26 +33,29 @@ OWN_ANSWER = "Its own answer"  # what the answer of a program or a file of the u
 class Board:
     """Makes the payload of one comparison; keeps the picture while the retrieved lanes stay the same."""
 
-    def __init__(self, comparison: Comparison, earlier: Board | None = None):
-        """`earlier` is one of the same question to the same source with other edits: what stays has the same place in both."""
-        self._comparison = comparison
+    def __init__(self, comparison: Comparison, earlier: Board | None = None, previews: bool = True):
+        """`earlier` is one of the same question to the same source with other edits: what stays has the same place in both. Without
+        `previews` a lane that has not retrieved shows nothing."""
+        self._comparison, self._previews = comparison, previews
+        self._shown = dataclasses.replace(comparison, lanes=list(comparison.lanes))  # as the screen shows its lanes now
         view = DocumentView if comparison.ask.source.documents else TripleView
-        self._view = view(comparison, {} if earlier is None else earlier._view.places)
+        self._view = view(self._shown, {} if earlier is None else earlier._view.places)
         self._explained: tuple[tuple, Verdict] | None = None
 
     def payload(self) -> dict[str, Any]:
         """The board's data as of now."""
         comparison, view = self._comparison, self._view
         statuses = [lane.status for lane in comparison.lanes]  # read first: a lane that is done by now is then drawn as done
+        self._shown.lanes[:] = [lane.shown if self._previews else dataclasses.replace(lane, preview=None) for lane in comparison.lanes]
         verdict = self._verdict(statuses)
         shared = view.share(verdict)
         lanes = []
-        for i, (lane, status, one) in enumerate(zip(comparison.lanes, statuses, verdict.lanes)):
-            data = view.lane(i, lane, shared)
+        for i, (lane, shown, status, one) in enumerate(zip(comparison.lanes, self._shown.lanes, statuses, verdict.lanes)):
+            data = view.lane(i, shown, shared)
             text = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": view.tone(one, data)}
             rests = influence_data(comparison, lane, shared["keys"], answerer(comparison, lane))
             said = {"verdict_text": text, "influence": rests, "beside": beside_data(lane.beside)}
-            lanes.append({"id": f"lane-{i}", **self._lane(lane, status), **data, **said, **_walked(i, shared)})
+            lanes.append({"id": f"lane-{i}", **self._lane(lane, shown, status), **data, **said, **_walked(i, shared)})
         return {
             "question": comparison.ask.question.text,
             "documents": view.documents,
@@ -73,9 +76,9 @@ class Board:
             self._explained = (now, explain(self._comparison))
         return self._explained[1]
 
-    def _lane(self, lane: Lane, status: str) -> dict[str, Any]:
+    def _lane(self, lane: Lane, shown: Lane, status: str) -> dict[str, Any]:
         """What is said of a lane whatever it runs on."""
-        state = self._view.state(lane)
+        state, preview = self._view.state(shown), shown.preview
         prompt = prompt_dict(state)
         return {
             "title": lane.instance.label,
@@ -84,7 +87,8 @@ class Board:
             "terms": lane.instance.line.words(),
             "status": status,
             "status_text": ending(lane) or lane.text,
-            "retrieved": lane.retrieved,
+            "retrieved": shown.retrieved,
+            "so_far": None if preview is None else preview.text,
             "retrieves": any(operator.stage in ("extract", "retrieve") for operator in lane.instance.line.parts()),
             "error": lane.error,
             "answer": lane.answer or state.answer,
@@ -92,11 +96,11 @@ class Board:
             "thought": thought(state),
             "model": OWN_ANSWER if state.own_answer else answerer(self._comparison, lane),
             "repair": repair_offered(self._comparison, lane),
-            "found": counts(seen(self._comparison, lane)),
-            "cost": cost(state.trace),
+            "found": counts(seen(self._comparison, shown)),
+            "cost": cost(lane.state.trace) if preview else cost(state.trace),
             "spans": [dataclasses.asdict(span) for span in spans(lane)],
             "progress": None if lane.progress is None else _progress(lane.graph, lane.progress),
-            "operators": [operator_row(step) for step in state.trace],
+            "operators": [operator_row(step) for step in (lane.state if preview else state).trace],
             "prompt": prompt["messages"],
             "prompt_tokens": prompt["prompt_tokens"],
             "prompt_source": prompt["prompt_source"],

@@ -31,11 +31,10 @@ def hit_fates(lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequen
             handed_on = handed_on_chunks(lane.graph, lane.state)
             for key in keys:
                 on_path = on_paths[i].get(key)
-                fates[key][f"lane-{i}"] = (
-                    _found(hits[key], shown, handed_on)
-                    if key in hits
-                    else on_path or late.get(key) or _never(key, kinds, lane, handed_on is not None)
-                )
+                if key in hits:
+                    fates[key][f"lane-{i}"] = _found(hits[key], shown, handed_on)
+                elif on_path or lane.preview is None:  # what was not found so far may be yet
+                    fates[key][f"lane-{i}"] = on_path or late.get(key) or _never(key, kinds, lane, handed_on is not None)
     return fates
 
 

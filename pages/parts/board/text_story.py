@@ -25,7 +25,7 @@ def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Data
 
     The documents `gold` have a star before their titles.
     """
-    step = next((step for step in lane.state.trace if in_batches(step)), None) if lane.retrieved else None
+    step = next((step for step in lane.state.trace if in_batches(step)), None) if lane.retrieved and lane.preview is None else None
     if step is None:
         return [], {}, {}
     stars = {Key("chunk", lane.graph.columns.chunks.text("id", row)) for document in gold for row in chunk_rows(lane.graph, document)}

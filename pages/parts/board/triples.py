@@ -43,7 +43,7 @@ class TripleView:
 
     def share(self, verdict: Verdict) -> dict[str, Any]:
         """What all lanes share: `layout, paths, fates`, and of each lane the `best` paths, those `missed` and the `stories`."""
-        come = tuple(len(lane.states) if lane.retrieved else 0 for lane in self._comparison.lanes)
+        come = tuple(lane.retrieved and lane.version for lane in self._comparison.lanes)
         ready = (by_model(self._comparison), verdict.named, come)
         if ready != self._ready:
             self._shared, self._ready = self._draw(verdict.named), ready
@@ -52,7 +52,7 @@ class TripleView:
     def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
         """What is said of the comparison as a whole beside that."""
         lanes = enumerate(self._comparison.lanes)
-        return {"evidence": {f"lane-{i}": self._words(lane, shared["keys"]) for i, lane in lanes if lane.retrieved}}
+        return {"evidence": {f"lane-{i}": self._words(i, lane, shared["keys"]) for i, lane in lanes if lane.retrieved}}
 
     def state(self, lane: Lane) -> State:
         """The state of a lane that is shown."""
@@ -129,4 +129,4 @@ def _hits(comparison: Comparison) -> dict[str, dict[str, Any]]:
 
 
 def _states(lane: Lane) -> tuple[State, ...]:
-    return lane.states if lane.retrieved else ()
+    return lane.states if lane.retrieved and lane.preview is None else ()

@@ -23,7 +23,7 @@ def lane(line, question, *start, states=None):
     nodes = Ranking("node", named(graph, *start), tuple(1.0 - place / 10 for place in range(len(start))))
     operators = parse_line(f"SparseNodes() >> {line}").operators[1:]  # what it would have found is given
     state = run(operators, question, graph, Models(Reranker(states or {})), nodes=nodes)
-    return SimpleNamespace(graph=graph, state=state, retrieved=True)
+    return SimpleNamespace(graph=graph, state=state, retrieved=True, preview=None)
 
 
 def test_each_round_tells_beside_which_document_its_own_lies():
