@@ -19,6 +19,7 @@ from core import __version__
 
 if TYPE_CHECKING:
     from core.errors import HopscopeError
+    from hopscope.adapters import from_langchain, from_llama_index, to_langchain, to_llama_index
     from hopscope.bringing import build, corpus, graph, open
     from hopscope.comparing import Comparison, Lane, compare, methods
     from hopscope.evaluating import Evaluation, evaluate
@@ -33,11 +34,15 @@ __all__ = [
     "compare",
     "corpus",
     "evaluate",
+    "from_langchain",
+    "from_llama_index",
     "graph",
     "methods",
     "open",
+    "to_langchain",
+    "to_llama_index",
 ]
-MODULES = ("bringing", "comparing", "evaluating")
+MODULES = ("bringing", "comparing", "evaluating", "adapters")
 
 
 def __getattr__(name: str) -> Any:
