@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -55,7 +55,7 @@ class Made:
 
     corpus: Corpus
     chunks: Table | None = None
-    facts: tuple[Facts, ...] | None = None
+    facts: Sequence[Facts] | None = None
     graph: Graph | None = None
     opened: str = ""
 

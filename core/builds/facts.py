@@ -45,6 +45,11 @@ class Facts:
     dropped: int = 0
     notes: tuple[str, ...] = ()
 
+    @property
+    def without_content(self) -> Facts:
+        """What is counted and noted alone."""
+        return Facts((), (), self.unreadable, self.dropped, self.notes)
+
     def to_json(self) -> str:
         """As one line of JSON: rows of values, in the order of the fields."""
         rows = lambda items: [list(asdict(item).values()) for item in items]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -13,6 +13,7 @@ import numpy as np
 
 from core.errors import StoreError
 
+TEXTS_HASHED = 10_000  # texts of a column put into its digest at a time
 TYPES = {
     "type": "string",  # of a node
     "description": "string",  # of a node or an edge
@@ -112,12 +113,13 @@ class Table:
         self.arrow = arrow  # pyarrow.Table of one chunk
 
     @classmethod
-    def of(cls, **columns: Sequence[Any]) -> Table:
-        """A table of some columns; lists of ids for those of the type `ids`."""
+    def of(cls, **columns: Sequence[Any] | np.ndarray | Rows) -> Table:
+        """A table of some columns; lists of ids, or `Rows`, for those of the type `ids`."""
         import pyarrow as pa
 
         types = {"string": pa.large_string(), "float": pa.float32(), "int": pa.int32(), "ids": pa.large_list(pa.int64())}
-        return cls(pa.table({name: pa.array(values, types[TYPES[name]]) for name, values in columns.items()}))
+        made = lambda name, values: _id_lists(values) if isinstance(values, Rows) else pa.array(values, types[TYPES[name]])
+        return cls(pa.table({name: made(name, values) for name, values in columns.items()}))
 
     @classmethod
     def open(cls, file: FilePath) -> Table:
@@ -178,10 +180,13 @@ class Table:
 
     def with_ids(self, name: str, rows: Rows) -> Table:
         """This table with a column of ids in the place of that of the name."""
+        return Table(self.arrow.set_column(self.names.index(name), name, _id_lists(rows)))
+
+    def followed_by(self, other: Table) -> Table:
+        """The rows of this table and then those of another one of the same columns."""
         import pyarrow as pa
 
-        lists = pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), pa.array(rows.ids, pa.int64()))
-        return Table(self.arrow.set_column(self.names.index(name), name, lists))
+        return Table(pa.concat_tables([self.arrow, other.arrow]).combine_chunks())
 
     def taken(self, rows: np.ndarray) -> Table:
         """The table of some rows, in their order."""
@@ -194,9 +199,8 @@ class Table:
         for name in sorted(self.names):
             digest.update(f"{name} {len(self)}\n".encode())
             if TYPES[name] == "string":
-                for text in self.texts(name):
-                    data = text.encode("utf-8", "surrogatepass")
-                    digest.update(len(data).to_bytes(8, "little") + data)
+                for batch in self._bytes(name):
+                    digest.update(b"".join(len(data).to_bytes(8, "little") + data for data in batch))
             elif TYPES[name] == "ids":
                 rows = self.lists(name)
                 digest.update(np.ascontiguousarray(rows.indptr, "<i8").tobytes() + np.ascontiguousarray(rows.ids, "<i8").tobytes())
@@ -204,9 +208,20 @@ class Table:
                 digest.update(np.ascontiguousarray(self.numbers(name)).tobytes())
         return digest.hexdigest()
 
+    def _bytes(self, name: str) -> Iterator[list[bytes]]:
+        """A column of texts in UTF-8, some thousands at a time."""
+        column = self._flat(name).cast("large_binary")
+        return (column[first : first + TEXTS_HASHED].to_pylist() for first in range(0, len(column), TEXTS_HASHED))
+
     def _flat(self, name: str) -> Any:
         column = self.arrow.column(name)
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _id_lists(rows: Rows) -> Any:
+    import pyarrow as pa
+
+    return pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), pa.array(rows.ids, pa.int64()))
 
 
 @dataclass(frozen=True, eq=False)

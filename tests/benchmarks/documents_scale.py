@@ -207,6 +207,7 @@ def asked(options) -> list[Cost]:
     from core.comparison.built import BuiltGraphs
     from core.comparison.run import LaneRun, Prefixes, Progress
     from core.environment import Environment
+    from core.indexes import vectors
     from core.instances.catalogue import catalogue
     from core.sources import Ask, CorpusSource
     from tests.benchmarks.made_documents import SET, made_corpus
@@ -219,6 +220,9 @@ def asked(options) -> list[Cost]:
         source = replace(source, graph=environment.built(made, options.step[1]))
     for name in options.rows or ROWS.get(options.step[1], ()):
         line, spent, found = catalogue()[name].line, list[float](), 0
+        for of in _searched(line):
+            with watch.stage(f"{name}: vectors of {of}") as told:
+                told["note"] = vectors.build(source.graph, registry.encoder(), of, limit=10**9).approximate
         with watch.stage(name) as told:
             for question in made.questions(SET):
                 ask = Ask(source, question, (), model=False, reader=False)
@@ -233,6 +237,15 @@ def asked(options) -> list[Cost]:
                 f"95th percentile {1000 * later[int(0.95 * len(later))]:.0f} ms; gold found by {found} of {len(spent)}"
             )
     return watch.costs
+
+
+def _searched(line) -> list[str]:
+    """Of what a line searches the vectors."""
+    from core.operators.texts.facts import PassagesOfFacts
+    from core.operators.texts.vectors import ByVector
+
+    found = [operator.of for operator in line.parts() if isinstance(operator, ByVector)]
+    return [*found, *(["chunks"] if any(isinstance(operator, PassagesOfFacts) for operator in line.parts()) else [])]
 
 
 def _documents(lane) -> set[str]:

@@ -6,6 +6,8 @@ import time
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
 
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.fact_store import key_of
@@ -13,9 +15,11 @@ from core.builds.facts import Facts
 from core.builds.report import BuildReport
 from core.errors import NothingRead
 from core.graph.columns import Table
+from core.io.home import cannot_save
 from core.types import Usage
 
 SOON = 0.5  # seconds
+HELD_CHUNKS = 20_000  # whose facts are in memory at a time
 NOTES = 5  # kinds of notes of chunks that are given, each with how many chunks have it
 
 
@@ -85,18 +89,55 @@ class Extractor(BuildOperator):
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None  # a line without chunks is refused
-        facts = tuple(self.found(made.chunks.texts("text"), ctx, ctx.report))
-        _tell(facts, ctx)
-        asked = [one for one in facts if self.asks(one)]
-        ctx.report.count(asked=len(asked), **{"unread chunks": sum(map(self.unreadable, asked))})
-        if asked and all(map(self.unreadable, asked)):
+        saved, counted, asked, unread = SavedFacts(self, made.chunks, ctx), list[Facts](), list[Facts](), 0
+        held = None
+        if len(saved) <= HELD_CHUNKS or cannot_save():
+            held = tuple(self.found(made.chunks.texts("text"), ctx, ctx.report))
+        for one in saved.read(ctx.report) if held is None else held:
+            counted.append(one.without_content)
+            if self.asks(one):
+                asked.append(one.without_content)
+                unread += self.unreadable(one)
+        _tell(counted, ctx)
+        ctx.report.count(asked=len(asked), **{"unread chunks": unread})
+        if asked and unread == len(asked):
             raise NothingRead(_nothing_read(asked))
-        return made.replace(facts=facts)
+        return made.replace(facts=saved if held is None else held)
 
     def _keys(self, texts: Sequence[str], ctx: BuildContext) -> dict[bytes, str]:
         """The text of each key, in the order of the texts."""
         signature = self.signature(ctx)
         return {key_of(repr(self), signature, text): text for text in texts}
+
+
+@dataclass(frozen=True, eq=False)
+class SavedFacts(Sequence[Facts]):
+    """The facts of very many chunks, read from where they are saved each time, so that few are in memory."""
+
+    extractor: Extractor
+    chunks: Table
+    ctx: BuildContext
+
+    def read(self, report: BuildReport | None = None) -> Iterator[Facts]:
+        """All facts in the order of the chunks, extracted where they are not saved yet, of which `report` hears."""
+        for first in range(0, len(self), HELD_CHUNKS):
+            rows = range(first, min(first + HELD_CHUNKS, len(self)))
+            yield from self.extractor.found(self.chunks.texts("text", rows), self.ctx, report)
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+    def __iter__(self) -> Iterator[Facts]:
+        return self.read()
+
+    @overload
+    def __getitem__(self, place: int) -> Facts: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Facts]: ...
+    def __getitem__(self, place: int | slice) -> Facts | Sequence[Facts]:
+        rows = range(len(self))[place]
+        found = self.extractor.found(self.chunks.texts("text", [rows] if isinstance(rows, int) else rows), self.ctx)
+        return found[0] if isinstance(rows, int) else found
 
 
 def _nothing_read(facts: Sequence[Facts]) -> str:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from core.builds.asking import side_by_side
 from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.facts import Facts
+from core.builds.facts import Facts, Relation
 from core.builds.group.summaries import description_by_model
 from core.builds.naming import READINGS, folded
 from core.errors import shorten
-from core.graph.building.text_graph import assemble
-from core.graph.columns import Table
+from core.graph.building.text_graph import assembled
+from core.graph.columns import Rows, Table
+from core.graph.order import in_name_order
 from core.graph.store import Graph
 from core.models.chat.replies import estimate
 from core.parameters import param
 
 CUT = "descriptions were longer than {} tokens and cut behind the last that fits"
 RELATED = "related to"  # the name of a relation that has none
+DESCRIBED = 50_000  # nodes or edges that are described together
 EVERY = 1000  # chunks between two looks at whether somebody cancelled
 Shorten = Callable[[Sequence[tuple[str, Iterable[str]]]], list[str]]  # the description of each that is called so, of its several
 
@@ -53,118 +58,203 @@ class Merge(BuildOperator):
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None and made.facts is not None  # a line without them is refused
-        merged = Merged(self.by == "name", self.reading)
+        merged = Merged(self.by == "name", self.reading, self.descriptions, self.keywords)
         for row, facts in enumerate(made.facts):
             if row % EVERY == 0:
                 ctx.check()
                 ctx.progress("Merging", row / len(made.facts))
             merged.add(row, facts)
         shorten = described(self.longest, self.model if self.summarise else "", ctx) if self.descriptions else without
-        return made.replace(graph=merged.graph(made.corpus.name, made.chunks, shorten, self.keywords))
+        return made.replace(graph=merged.graph(made.corpus.name, made.chunks, shorten))
 
 
-@dataclass
-class Gathered:
-    """A node or an edge as its chunks give it."""
+class Numbered(dict[str, int]):
+    """Different texts, each with its number in the order in which they came."""
 
-    spellings: dict[str, float] = field(default_factory=dict)  # with how often; of an edge its names and directions, with their weights
-    types: Counter[str] = field(default_factory=Counter)
-    descriptions: dict[str, None] = field(default_factory=dict)
-    keywords: dict[str, None] = field(default_factory=dict)
-    chunks: dict[int, None] = field(default_factory=dict)
-    weight: float = 0.0
-
-    def spelled(self, spelling: str, weight: float) -> None:
-        """Count a spelling."""
-        self.spellings[spelling] = self.spellings.get(spelling, 0.0) + weight
-
-    @property
-    def type(self) -> str:
-        return most_frequent(self.types) if self.types else ""
+    def of(self, text: str) -> int:
+        """The number of a text."""
+        return self.setdefault(text, len(self))
 
 
 class Merged:
-    """Nodes by folded name and edges by their two ends, while facts are added in the order of the chunks."""
+    """Mentions of nodes and edges while facts are added in the order of the chunks, as columns of numbers, so that millions of them have
+    room. Nodes go by folded name, edges by their two ends and, where they go by name, their label."""
 
-    def __init__(self, by_name: bool, reading: str):
-        self.by_name, self.reading = by_name, reading
-        self.nodes: dict[str, Gathered] = {}
-        self.edges: dict[tuple[str, str, str], Gathered] = {}
+    def __init__(self, by_name: bool, reading: str, descriptions: bool = True, keywords: bool = True):
+        self.by_name, self.reading, self.descriptions, self.keywords = by_name, reading, descriptions, keywords
+        self.keys, self.names, self.said = Numbered(), Numbered(), Numbered()  # folded names; spellings, types, labels; what is told
+        self._folded: list[str] = []
+        self.spelled, self.typed, self.told = Columns("iii"), Columns("iii"), Columns("ii")  # node, and spelling and times; type and times
+        self.where = Columns("ii")  # node, chunk
+        self.edges = Columns("iiiidiii")  # both ends by name, label, spelling, weight, chunk, description, keywords
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the facts of the chunk of a row; ends of relations are entities too, and a relation of one entity with itself is none."""
+        known, seen = dict[str, int](), set[int]()
         for entity in facts.entities:
-            node = self._node(entity.name, row, entity.times)
-            if node:
-                node.types.update({entity.type: entity.times} if entity.type else {})
-                node.descriptions.update({entity.description: None} if entity.description else {})
+            node = self._node(entity.name, known)
+            if node >= 0:
+                self._mention(node, entity.name, entity.times, row, seen)
+                if entity.type:
+                    self.typed.add(node, self.names.of(entity.type), entity.times)
+                if self.descriptions and entity.description:
+                    self.told.add(node, self.said.of(entity.description))
         for relation in facts.relations:
-            head, tail = folded(relation.head, self.reading), folded(relation.tail, self.reading)
-            if not head or not tail or head == tail:
+            head, tail = self._node(relation.head, known), self._node(relation.tail, known)
+            if head < 0 or tail < 0 or head == tail:
                 continue
             for end, name in ((head, relation.head), (tail, relation.tail)):
-                if end not in self.nodes or row not in self.nodes[end].chunks:
-                    self._node(name, row, 1)
-            label = " ".join(relation.name.split()) if self.by_name else ""
-            edge = self.edges.setdefault((min(head, tail), label.casefold(), max(head, tail)), Gathered())
-            edge.spelled(label + ("\n>" if head < tail else "\n<"), relation.weight)
-            edge.chunks[row] = None
-            edge.weight += relation.weight
-            edge.descriptions.update({relation.description: None} if relation.description else {})
-            edge.keywords.update(dict.fromkeys(filter(None, (word.strip() for word in relation.keywords.split(",")))))
+                if end not in seen:
+                    self._mention(end, name, 1, row, seen)
+            self._edge(head, tail, row, relation)
 
-    def graph(self, name: str, chunks: Table, shorten: Shorten, keywords: bool) -> Graph:
-        """The graph; `shorten([(what, descriptions), ...])` gives the descriptions of nodes or edges called `what`."""
-        shown = {key: most_frequent(node.spellings) for key, node in self.nodes.items()}
-        triples = [self._triple(key, edge, shown) for key, edge in self.edges.items()]
-        nodes, edges = list(self.nodes.values()), list(self.edges.values())
-        return assemble(
-            name,
-            list(shown.values()),
-            triples,
-            {
-                "type": [node.type for node in nodes],
-                "description": shorten([(shown[key], node.descriptions) for key, node in self.nodes.items()]),
-                "chunks": _chunks(nodes),
-            },
-            {
-                "description": shorten([(f"{head} - {tail}", edge.descriptions) for (head, _, tail), edge in zip(triples, edges)]),
-                "keywords": [", ".join(edge.keywords) if keywords else "" for edge in edges],
-                "weight": [edge.weight for edge in edges],
-                "chunks": _chunks(edges),
-            },
-            chunks,
+    def graph(self, name: str, chunks: Table, shorten: Shorten) -> Graph:
+        """The graph; `shorten([(what, descriptions), ...])` gives the descriptions of nodes or edges called `what`, some thousands at a
+        time."""
+        words = list(self.names)
+        alphabet = np.empty(len(words), np.int64)
+        alphabet[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
+        there, spelling = most_frequent(self.spelled.arrays(), alphabet)  # a name may have been read without being that of a node
+        names, places = in_name_order([words[one] for one in spelling.tolist()])
+        n, place = len(names), np.full(len(self.keys), -1, np.int64)
+        place[there] = places
+        a, b, label, spelling, weight, row, description, keywords = self.edges.arrays()
+        edge, (first, second, _) = grouped(a, b, label)
+        spelt = [words[one].rpartition("\n") for one in most_frequent((edge, spelling, weight), alphabet)[1].tolist()]
+        relations = Numbered()
+        relation = np.array([relations.of(label or RELATED) for label, _, _ in spelt], np.int64)
+        forward = np.array([way == ">" for _, _, way in spelt], bool)
+        relation_names, relation_place = in_name_order(list(relations))
+        triples = place[np.where(forward, first, second)], relation_place[relation], place[np.where(forward, second, first)]
+        order = np.lexsort((triples[2], triples[1], triples[0]))
+        edge_place = np.empty(len(order), np.int64)
+        edge_place[order] = np.arange(len(order))
+        triples, edge = (triples[0][order], triples[1][order], triples[2][order]), edge_place[edge]
+        told = list(self.said)
+        kind = np.full(n, -1, np.int64)
+        typed, types = most_frequent(self.typed.arrays(), alphabet)
+        kind[place[typed]] = types
+        node, of_node = self.told.arrays()
+        node_texts = _texts(_several(place[node], of_node, n), told, names.__getitem__, shorten)
+        said = description >= 0
+        pair = lambda one: f"{names[triples[0][one]]} - {names[triples[2][one]]}"
+        edge_texts = _texts(_several(edge[said], description[said], len(order)), told, pair, shorten)
+        where, chunk = self.where.arrays()
+        nodes = {"type": [words[one] if one >= 0 else "" for one in kind.tolist()], "description": node_texts}
+        edges: dict[str, Any] = {"description": edge_texts, "keywords": self._keywords(edge, keywords, len(order), told)}
+        edges |= {"weight": np.bincount(edge, weight, len(order)).astype(np.float32)}
+        tables = (
+            Table.of(**nodes, chunks=_distinct(place[where], chunk, n)),
+            Table.of(**edges, chunks=_distinct(edge, row, len(order))),
         )
+        return assembled(name, names, relation_names, triples, tables, chunks)
 
-    def _node(self, name: str, row: int, times: int) -> Gathered | None:
-        key = folded(name, self.reading)
-        if not key:
-            return None
-        node = self.nodes.setdefault(key, Gathered())
-        node.spelled(" ".join(name.split()), times)
-        node.chunks[row] = None
+    def _node(self, name: str, known: dict[str, int]) -> int:
+        """The number of the node of a name, -1 for a name of nothing; `known` are those of this chunk."""
+        node = known.get(name)
+        if node is None:
+            key = folded(name, self.reading)
+            node = known[name] = self.keys.of(key) if key else -1
+            if node == len(self._folded):
+                self._folded.append(key)
         return node
 
-    def _triple(self, key: tuple[str, str, str], edge: Gathered, shown: dict[str, str]) -> tuple[str, str, str]:
-        """An edge as it was given most often."""
-        label, way = most_frequent(edge.spellings).split("\n")
-        first, _, second = key
-        ends = (first, second) if way == ">" else (second, first)
-        return shown[ends[0]], label or RELATED, shown[ends[1]]
+    def _mention(self, node: int, name: str, times: int, row: int, seen: set[int]) -> None:
+        self.spelled.add(node, self.names.of(" ".join(name.split())), times)
+        if node not in seen:
+            seen.add(node)
+            self.where.add(node, row)
+
+    def _edge(self, head: int, tail: int, row: int, relation: Relation) -> None:
+        label, forward = " ".join(relation.name.split()) if self.by_name else "", self._folded[head] < self._folded[tail]
+        spelling = self.names.of(f"{label}\n{'>' if forward else '<'}")
+        ends = (head, tail) if forward else (tail, head)
+        description = self.said.of(relation.description) if self.descriptions and relation.description else -1
+        keywords = self.said.of(relation.keywords) if self.keywords and relation.keywords else -1
+        self.edges.add(*ends, self.names.of(label.casefold()), spelling, relation.weight, row, description, keywords)
+
+    def _keywords(self, edge: np.ndarray, keywords: np.ndarray, n: int, told: list[str]) -> list[str]:
+        """The keywords of each edge, each once, in the order in which they came."""
+        given = keywords >= 0
+        rows = _several(edge[given], keywords[given], n)
+        each = lambda one: (word for text in rows[one].tolist() for word in told[text].split(","))
+        return [", ".join(dict.fromkeys(filter(None, map(str.strip, each(one))))) for one in range(n)]
 
 
-def most_frequent(counted: Mapping[str, float]) -> str:
-    """What was counted most often; of equals the first by name."""
-    return min(counted, key=lambda one: (-counted[one], one))
+class Columns:
+    """Columns of numbers that grow row by row, of types as `array` has them."""
+
+    def __init__(self, types: str):
+        self._columns = [array(type) for type in types]
+
+    def add(self, *row: float) -> None:
+        """Add a row."""
+        for column, value in zip(self._columns, row):
+            column.append(value)  # type: ignore[arg-type]  # ints where the type is one of ints
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The columns, int64 or float64."""
+        return tuple(np.array(column, np.float64 if column.typecode == "d" else np.int64) for column in self._columns)
+
+
+def grouped(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """For each row the number of its group, whose rows are the same in all columns, and of each group what it has there.
+
+    >>> import numpy as np
+    >>> from core.builds.merge.merging import grouped
+    >>> number, (ends,) = grouped(np.array([7, 3, 7]))
+    >>> number.tolist(), ends.tolist()
+    ([1, 0, 1], [3, 7])
+    """
+    order = np.lexsort(columns[::-1])
+    new = np.zeros(len(order), bool)
+    for column in columns:
+        new[1:] |= np.diff(column[order]) != 0
+    number = np.empty(len(order), np.int64)
+    number[order] = np.cumsum(new)
+    new[:1] = True
+    return number, tuple(column[order[new]] for column in columns)
+
+
+def most_frequent(counted: tuple[np.ndarray, ...], alphabet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The things of rows of thing, what was counted of it, and how often: ascending, and of each what was counted most often; of equals
+    the first by `alphabet`, the place of each."""
+    of, what, times = counted
+    number, (things, whats) = grouped(of, what)
+    counts = np.bincount(number, times, len(things))
+    order = np.lexsort((alphabet[whats], -counts, things))
+    first = np.ones(len(order), bool)
+    first[1:] = np.diff(things[order]) != 0
+    return things[order[first]], whats[order[first]]
+
+
+def _several(of: np.ndarray, what: np.ndarray, n: int) -> Rows:
+    """For each of `n` things what was said of it, once, in the order in which it came."""
+    number, (things, whats) = grouped(of, what)
+    came = np.full(len(things), len(of), np.int64)
+    np.minimum.at(came, number, np.arange(len(of)))
+    order = np.lexsort((came, things))
+    return Rows(np.concatenate([[0], np.cumsum(np.bincount(things, minlength=n))]).astype(np.int64), whats[order])
+
+
+def _distinct(of: np.ndarray, rows: np.ndarray, n: int) -> Rows:
+    """For each of `n` things its rows, ascending."""
+    things, distinct = grouped(of, rows)[1]
+    return Rows(np.concatenate([[0], np.cumsum(np.bincount(things, minlength=n))]).astype(np.int64), distinct)
+
+
+def _texts(rows: Rows, told: list[str], called: Callable[[int], str], shorten: Shorten) -> list[str]:
+    """The description of each thing, by those that were told of it."""
+    found: list[str] = []
+    for first in range(0, len(rows), DESCRIBED):
+        some = range(first, min(first + DESCRIBED, len(rows)))
+        found += shorten([(called(one), [told[text] for text in rows[one].tolist()]) for one in some])
+    return found
 
 
 def without(many: Sequence[tuple[str, Iterable[str]]]) -> list[str]:
     """No descriptions."""
     return [""] * len(many)
-
-
-def _chunks(gathered: Iterable[Gathered]) -> list[Sequence[int]]:
-    return [sorted(one.chunks) for one in gathered]
 
 
 def described(longest: int, model: str, ctx: BuildContext) -> Shorten:

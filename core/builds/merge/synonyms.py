@@ -12,8 +12,8 @@ from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.encoding import encoded
 from core.builds.merge.merging import RELATED
 from core.builds.merge.pairing import BLOCK, EXACT_UP_TO, Neighbours, sought
-from core.graph.building.text_graph import assemble
-from core.graph.columns import TYPES, Table
+from core.graph.building.text_graph import assembled
+from core.graph.columns import Rows, Table
 from core.graph.order import top_k
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_labels
@@ -68,8 +68,8 @@ class AddSynonymEdges(AlikeEdges):
                 if cosine >= max(self.least, 1e-6) and cosine >= self.threshold * values[0]:
                     pairs[min(one, other), max(one, other)] = cosine
         ctx.report.counts["synonym edges"] = len(pairs)
-        chunks = graph.columns.nodes.lists("chunks").lists() if graph.columns.nodes is not None else [[] for _ in range(graph.n_nodes)]
-        edges = {(a, SIMILAR, b): (cosine, sorted({*chunks[a], *chunks[b]})) for (a, b), cosine in sorted(pairs.items())}
+        chunks = chunks_of(graph, "nodes")
+        edges = {(a, SIMILAR, b): (cosine, np.union1d(chunks[a], chunks[b]).tolist()) for (a, b), cosine in sorted(pairs.items())}
         return with_edges(graph, edges)
 
     def words(self) -> str:
@@ -146,30 +146,20 @@ def _linked(vectors: np.ndarray, top: int, ctx: BuildContext) -> Iterator[tuple[
 def with_edges(graph: Graph, more: Mapping[Edge, tuple[float, Sequence[int]]], description: str = "") -> Graph:
     """The graph with more edges, each (node, relation, node) with its weight and the rows of its chunks, and all with one description;
     nodes keep their ids."""
+    n, relations = graph.n_edges, sorted({*graph.relation_names, *(relation for _, relation, _ in more)})
+    place = {relation: number for number, relation in enumerate(relations)}
+    heads, relation, tails = graph.triples(np.arange(n))
+    former = np.array([place[name] for name in graph.relation_names], np.int64)[relation] if n else relation
+    added = [np.array([edge[part] if part != 1 else place[edge[1]] for edge in more], np.int64) for part in range(3)]
+    triples = [np.concatenate([known, fresh]) for known, fresh in zip((heads, former, tails), added)]
+    order = np.lexsort((triples[2], triples[1], triples[0]))
+    table = graph.columns.edges or Table.of()
+    given: dict[str, Any] = {"weight": [1.0] * n, "chunks": Rows.of([[]] * n), **({"description": [""] * n} if description else {})}
+    table = table.with_columns(**{name: values for name, values in given.items() if not table.has(name)})
+    values: dict[str, Any] = {"weight": [weight for weight, _ in more.values()], "chunks": [list(rows) for _, rows in more.values()]}
+    values["description"] = [description] * len(more)
+    fresh = Table.of(**{name: values.get(name, [""] * len(more)) for name in table.names})
+    both = table.followed_by(fresh).taken(order)
+    whole = (triples[0][order], triples[1][order], triples[2][order])
     names = graph.names(range(graph.n_nodes))
-    heads, relations, tails = graph.triples(np.arange(graph.n_edges))
-    triples = [(names[h], graph.relation_names[r], names[t]) for h, r, t in zip(heads.tolist(), relations.tolist(), tails.tolist())]
-    edges = _columns(graph.columns.edges, graph.n_edges)
-    edges.setdefault("weight", [1.0] * graph.n_edges)
-    edges.setdefault("chunks", [[] for _ in range(graph.n_edges)])
-    if description:
-        edges.setdefault("description", [""] * graph.n_edges)
-    fresh = [(names[a], relation, names[b]) for a, relation, b in more]
-    added: dict[str, list[Any]] = {"weight": [weight for weight, _ in more.values()], "chunks": [list(rows) for _, rows in more.values()]}
-    added["description"] = [description] * len(fresh)
-    for name, values in edges.items():
-        values += added.get(name, [""] * len(fresh))
-    nodes = _columns(graph.columns.nodes, graph.n_nodes)
-    return assemble(graph.name, names, triples + fresh, nodes, edges, graph.columns.chunks, graph.direction)
-
-
-def _columns(table: Table | None, rows: int) -> dict[str, list[Any]]:
-    """The columns of a table as lists."""
-    if table is None:
-        return {}
-    return {name: _values(table, name) for name in table.names}
-
-
-def _values(table: Table, name: str) -> list[Any]:
-    kind = TYPES[name]
-    return table.texts(name) if kind == "string" else table.lists(name).lists() if kind == "ids" else table.numbers(name).tolist()
+    return assembled(graph.name, names, relations, whole, (graph.columns.nodes, both), graph.columns.chunks, graph.direction)

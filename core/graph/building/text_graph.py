@@ -42,7 +42,7 @@ def assemble(
     (['a', 'b'], ['of a', 'of b'], [2.0])
     """
     ids, relation_ids = {node: i for i, node in enumerate(nodes)}, {r: i for i, r in enumerate(dict.fromkeys(r for _, r, _ in triples))}
-    if len(ids) < len(nodes) or len(set(triples)) < len(triples):
+    if len(ids) < len(nodes):
         raise BadInput(f"The graph “{name}” cannot be put together: a node or a triple is given twice.")
     try:
         given = tuple(
@@ -52,13 +52,31 @@ def assemble(
     except KeyError as error:
         raise BadInput(f"The graph “{name}” cannot be put together: {error} is none of its nodes.") from None
     names, relations, (heads, rel, tails) = by_name(list(nodes), list(relation_ids), given)
-    arrays, blob = arrays_and_names(names, (heads, rel, tails), len(relations), lambda: None)
-    node_order = np.array([ids[node] for node in names], np.int64)
-    columns = Columns(
+    node_order, edge_order = np.array([ids[node] for node in names], np.int64), np.lexsort((tails, rel, heads))
+    tables = (
         Table.of(**node_columns).taken(node_order) if node_columns else None,
-        Table.of(**edge_columns).taken(np.lexsort((tails, rel, heads))) if edge_columns else None,
-        chunks,
+        Table.of(**edge_columns).taken(edge_order) if edge_columns else None,
     )
+    return assembled(name, names, relations, (heads[edge_order], rel[edge_order], tails[edge_order]), tables, chunks, direction)
+
+
+def assembled(
+    name: str,
+    names: list[str],
+    relations: Sequence[str],
+    triples: tuple[np.ndarray, np.ndarray, np.ndarray],
+    tables: tuple[Table | None, Table | None],
+    chunks: Table | None = None,
+    direction: Direction = "both",
+) -> Graph:
+    """As `assemble`, of what is in its order: the names of nodes and of relations by code points, the triples (heads, relations, tails)
+    as numbers of these, ascending, and the tables of nodes and edges. Raises BadInput for a name or a triple given twice."""
+    heads, rel, tails = triples
+    twice = (np.diff(heads) == 0) & (np.diff(rel) == 0) & (np.diff(tails) == 0)
+    if twice.any() or any(one == other for one, other in zip(names, names[1:])):
+        raise BadInput(f"The graph “{name}” cannot be put together: a node or a triple is given twice.")
+    arrays, blob = arrays_and_names(names, triples, len(relations), lambda: None)
+    columns = Columns(*tables, chunks)
     digest = with_columns(digest_of(arrays, blob, relations, direction), columns)
     parts: dict[str, Any] = {**arrays, "names_utf8": blob}
     return Graph(name, digest, direction, tuple(relations), columns=columns, **parts)

@@ -61,10 +61,13 @@ class Problem:
     check: Callable[[], None] = lambda: None
     progress: Callable[[str, float | None], None] = silent
     clusters: Callable[..., Communities] = clusters  # of a graph, with progress and check; found anew unless kept ones are given
+    arranged: Links | None = None  # the arrays with these weights, where they were arranged before
 
     @cached_property
     def links(self) -> Links:
         """The arrays of the graph, with the weights on both sides of it. Raises BadParameter for unfit weights."""
+        if self.arranged is not None:
+            return self.arranged
         plain = links(self.graph, self.direction)
         if self.weights is None:
             degree_bytes = np.asarray(self.graph.degree_bytes) if self.direction == "both" and self.graph.at_hand else NO_DEGREES

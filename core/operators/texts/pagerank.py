@@ -6,14 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.graph.pagerank.problem import pose
+from core.graph.pagerank.problem import Problem, pose
 from core.graph.protocol import KnowledgeGraph
+from core.graph.store import Graph
 from core.graph.texts import chunks_of, weights
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import best_names, ranked, scores_of
 from core.parameters import param
 from core.types import Ranking, State
 
+SOLVED_UP_TO = 250_000  # edges of a graph for which the equation is solved; of more the best are found by a push
+RECALL = 0.97  # the share of the best that such a push is asked for
 RESETS = ("specificity", "sum", "max", "scores")
 RESET_HELP = (
     "specificity: each linked entity by one over the number of its chunks (HippoRAG); sum: the scores of the linked entities and of the "
@@ -30,7 +33,7 @@ class PageRankNodes(Operator):
     node specificity, 1 / (number of chunks of the entity), 1 where it has none; FastGraphRAG's sum of two normalised vectors, or in its
     own code their maximum. Without an entity to start from all are equal (HippoRAG), or by `without` none is found (FastGraphRAG). The
     analysis' code restarts with 0.9 whatever is set, as `damping` 0.1 says here; its papers follow an edge with 0.5. Its code also lists
-    the best last.
+    the best last. On a graph of more than `SOLVED_UP_TO` edges the best `keep` are found by a push, as a note says.
 
     With `damping` 0 what is left is the reset: Scrooge has three chunks and Fred one, so 1/4 and 3/4.
 
@@ -66,11 +69,21 @@ class PageRankNodes(Operator):
             recorder.notes.append(f"The question's names were linked to no entity, and there is no other to start from; {instead}.")
             n = ctx.graph.n_nodes if self.without == "all" else 0
             return state.replace(nodes=Ranking("node", tuple(range(n)), (1.0 / n,) * n if n else ()))
-        scores = weighted_pagerank(ctx.graph, shares / shares.sum(), self.damping, self.weighted, ctx.check)
-        nodes = np.flatnonzero(scores > 0 if self.least == 0 else scores >= self.least)
-        found = ranked("node", nodes, scores[nodes], self.keep)
+        nodes, scores = self._scored(ctx.graph, shares / shares.sum(), ctx.check, recorder)
+        enough = scores > 0 if self.least == 0 else scores >= self.least
+        found = ranked("node", nodes[enough], scores[enough], self.keep)
         recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
         return state.replace(nodes=found)
+
+    def _scored(self, graph: KnowledgeGraph, shares: np.ndarray, check, recorder: Recorder) -> tuple[np.ndarray, np.ndarray]:
+        """The nodes with their PageRank; of a graph of more than `SOLVED_UP_TO` edges the best that a push finds."""
+        if graph.n_edges <= SOLVED_UP_TO or not isinstance(graph, Graph):
+            return np.arange(graph.n_nodes), weighted_pagerank(graph, shares, self.damping, self.weighted, check)
+        from core.graph.pagerank.local.push import local_push  # brings numba
+
+        found = local_push(posed(graph, shares, self.damping, self.weighted, check, self.keep))
+        recorder.notes.append(f"{found.note} Such a push is asked for {RECALL:.2f} of the best {self.keep:,}.")
+        return found.nodes, found.scores
 
     def words(self) -> str:
         return "entities by PageRank"
@@ -101,11 +114,17 @@ def weighted_pagerank(graph: KnowledgeGraph, shares: np.ndarray, damping: float,
     """
     from core.graph.pagerank.exact import solve  # brings numba
 
-    seeds = np.flatnonzero(shares)
-    given: dict = {"weights": weights(graph) if weighted else None, "check": check}
-    problem = replace(pose(graph, seeds, 0, damping, "both", **given), seeds=seeds, shares=shares[seeds])  # type: ignore[arg-type]
+    problem = posed(graph, shares, damping, weighted, check)
     scores = np.maximum(solve(problem.links, problem.seeds, problem.shares, damping, 0.5e-8, check), 0.0)
     return scores / scores.sum()
+
+
+def posed(graph: KnowledgeGraph, shares: np.ndarray, damping: float, weighted: bool, check, keep: int = 0) -> Problem:
+    """PageRank from the nodes with shares, as a problem; the graph's arrays are arranged once."""
+    seeds = np.flatnonzero(shares)
+    given: dict = {"weights": weights(graph) if weighted else None, "check": check, "recall": RECALL}
+    problem = replace(pose(graph, seeds, keep, damping, "both", **given), seeds=seeds, shares=shares[seeds])  # type: ignore[arg-type]
+    return replace(problem, arranged=graph.derived.once("arranged for PageRank", weighted, lambda: problem.links))
 
 
 def _spread(ranking: Ranking | None, graph: KnowledgeGraph) -> np.ndarray:

@@ -11,9 +11,16 @@ import time
 import pytest
 
 from core.builds import build, find, open_graph, status
+from core.builds.base import Made
+from core.builds.chunking import WholeDocuments
 from core.builds.cost import cost
+from core.builds.extract import extracting
+from core.builds.extract.language_model import LanguageModelExtraction
+from core.builds.merge import pairing, synonyms
 from core.builds.report import BuildReport
+from core.builds.run import context
 from core.corpus import Document, write
+from core.indexes import vectors
 from core.io.home import ROOT
 from tests.core.builds.test_language_model import Models, entity, relation
 
@@ -77,6 +84,26 @@ def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypat
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
     afresh = build(write(tmp_path / "two", list(corpus)), line, Readers())
     assert grown.digest == afresh.digest and open_graph(corpus, line).digest == grown.digest
+
+
+@pytest.mark.parametrize("line", ["merged", "linked", "grouped", "passages", "nearest"])
+def test_where_there_is_very_much_a_changed_corpus_gives_the_graph_of_a_rebuild_too(line, tmp_path, monkeypatch):
+    monkeypatch.setattr(extracting, "HELD_CHUNKS", 4)
+    monkeypatch.setattr(pairing, "EXACT_UP_TO", 5)
+    monkeypatch.setattr(synonyms, "EXACT_UP_TO", 5)
+    monkeypatch.setattr(vectors, "FLAT_UP_TO", 5)
+    test_a_changed_corpus_gives_the_graph_of_a_rebuild(LINES[line], tmp_path, monkeypatch)
+
+
+def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(extracting, "HELD_CHUNKS", 4)
+    corpus, models = write(tmp_path / "one", FIRST), Readers()
+    ctx, chunks = context(corpus, models), WholeDocuments().table(corpus, lambda: None)
+    facts = LanguageModelExtraction(gleaning=0).apply(Made(corpus, chunks), ctx).facts
+    asked = len(models.writer.asked)
+    assert isinstance(facts, extracting.SavedFacts) and len(facts) == len(FIRST) == asked
+    assert list(facts) == [facts[place] for place in range(len(facts))] and facts[2:4] == [facts[2], facts[3]]
+    assert len(models.writer.asked) == asked and ctx.report.counts["extracted"] == asked  # nobody is asked twice
 
 
 def test_communities_of_another_size_read_nothing_anew(tmp_path):
