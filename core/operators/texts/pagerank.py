@@ -69,24 +69,25 @@ class PageRankNodes(Operator):
             recorder.notes.append(f"The question's names were linked to no entity, and there is no other to start from; {instead}.")
             n = ctx.graph.n_nodes if self.without == "all" else 0
             return state.replace(nodes=Ranking("node", tuple(range(n)), (1.0 / n,) * n if n else ()))
-        nodes, scores = self._scored(ctx.graph, shares / shares.sum(), ctx.check, recorder)
+        nodes, scores = _scored(self, ctx.graph, shares / shares.sum(), ctx.check, recorder)
         enough = scores > 0 if self.least == 0 else scores >= self.least
         found = ranked("node", nodes[enough], scores[enough], self.keep)
         recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
         return state.replace(nodes=found)
 
-    def _scored(self, graph: KnowledgeGraph, shares: np.ndarray, check, recorder: Recorder) -> tuple[np.ndarray, np.ndarray]:
-        """The nodes with their PageRank; of a graph of more than `SOLVED_UP_TO` edges the best that a push finds."""
-        if graph.n_edges <= SOLVED_UP_TO or not isinstance(graph, Graph):
-            return np.arange(graph.n_nodes), weighted_pagerank(graph, shares, self.damping, self.weighted, check)
-        from core.graph.pagerank.local.push import local_push  # brings numba
-
-        found = local_push(posed(graph, shares, self.damping, self.weighted, check, self.keep))
-        recorder.notes.append(f"{found.note} Such a push is asked for {RECALL:.2f} of the best {self.keep:,}.")
-        return found.nodes, found.scores
-
     def words(self) -> str:
         return "entities by PageRank"
+
+
+def _scored(how: PageRankNodes, graph: KnowledgeGraph, shares: np.ndarray, check, recorder: Recorder) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes with their PageRank; of a graph of more than `SOLVED_UP_TO` edges the best that a push finds."""
+    if graph.n_edges <= SOLVED_UP_TO or not isinstance(graph, Graph):
+        return np.arange(graph.n_nodes), weighted_pagerank(graph, shares, how.damping, how.weighted, check)
+    from core.graph.pagerank.local.push import local_push  # brings numba
+
+    found = local_push(posed(graph, shares, how.damping, how.weighted, check, how.keep))
+    recorder.notes.append(f"{found.note} Such a push is asked for {RECALL:.2f} of the best {how.keep:,}.")
+    return found.nodes, found.scores
 
 
 def restarts(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
