@@ -9,6 +9,7 @@ from core.sharing import who
 from pages.parts.models.add_model import add_model
 from pages.parts.models.model_cards import cards
 from pages.parts.models.roles import choose_roles
+from pages.parts.models.saved_vectors import saved_vectors
 from pages.parts.models.trying_model import try_model
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import engine
@@ -21,6 +22,7 @@ def page() -> None:
     here, trying, adding = st.tabs([":material/memory: Models", ":material/chat: Try one", ":material/add: Add one"])
     with here:
         choose_roles()
+        saved_vectors()
         cards()
     with trying:
         try_model()

@@ -25,7 +25,11 @@ def add(commands) -> None:
     models.add_argument("--kind", choices=tuple(BACKENDS), help="what the model is (read from its name where left out)")
     models.add_argument("--role", action="append", choices=tuple(ROLES), default=[], help="give the added model this role; repeatable")
     models.add_argument("--key", action="store_true", help="ask for the server's key, which is saved for its address alone")
-    models.add_argument("--measure", metavar="NAME", help="ask a server what it can do; requests keep to it from then on")
+    models.add_argument(
+        "--measure",
+        metavar="NAME",
+        help="ask a server what it can do, or measure how the encoder is computed fastest here; kept to from then on",
+    )
     models.set_defaults(run=run)
 
 
@@ -47,6 +51,8 @@ def run(options) -> int:
         print(
             f"{'●' if info.present else '○'} {info.name:20} {info.kind:9} {info.title}" + ("" if info.present else f"  ({info.how_to_get})")
         )
+        if info.roles and info.kind == "encoder" and info.figures:
+            print(f"  {info.figures}")
     return OK
 
 
@@ -80,6 +86,13 @@ def _only(models: tuple[str, ...]) -> str:
 
 
 def _measure(registry: Registry, name: str) -> int:
+    if registry.resolve(name).kind == "encoder":
+        with bar("Measuring") as advanced:
+            speeds = registry.measure_encoder(name, advanced)
+        if speeds is None:
+            raise BadInput(f"“{name}” is computed in one way only, so there is nothing to measure.")
+        print(f"  {speeds.sentence}")
+        return OK
     with bar("Measuring") as advanced:
         profile = registry.measure(name, advanced)
     for sentence in profile.sentences():

@@ -10,7 +10,10 @@ from core.errors import HopscopeError
 
 def add(commands) -> None:
     """The command's grammar."""
-    prepare = commands.add_parser("prepare", help="build the shipped graph and fetch the default models, where they are not here yet")
+    prepare = commands.add_parser(
+        "prepare",
+        help="build the shipped graph, fetch the default models and measure how the encoder is fastest, where that is not done yet",
+    )
     prepare.set_defaults(run=run)
 
 
@@ -27,4 +30,10 @@ def run(options) -> int:
                     engine.models.fetch(info.name, advanced)
             except HopscopeError as error:
                 print(f"hopscope: {info.title} is not here: {error} Everything else works without it.", file=sys.stderr)
+    if engine.models.info("encoder").present:
+        try:
+            with bar("Measuring how the encoder is computed fastest") as advanced:
+                engine.models.measure_encoder(progress=advanced, again=False)
+        except HopscopeError as error:
+            print(f"hopscope: the encoder was not measured: {error} It is computed as is usual for this processor.", file=sys.stderr)
     return OK

@@ -12,7 +12,7 @@ from core.errors import BadParameter, ModelUnavailable, nearest
 from core.io.home import home
 from core.io.locks import changing
 from core.models import combine, declared
-from core.models.backends import VLLM, Llama, OpenAI
+from core.models.backends import VLLM, Llama, MiniLM, OpenAI
 from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.chat.client import ChatClient
 from core.models.chat.openai import OpenAIChat
@@ -21,6 +21,7 @@ from core.models.chat.refusals import SavedRefusals
 from core.models.chat.saved_replies import SavedReplies
 from core.models.chat.window import Window
 from core.models.declared import ROLES, Row
+from core.models.encoders.ways import Speeds, measured, remembered
 from core.models.fetch import fetch
 from core.models.hosts import check_host
 from core.models.keys import save_key
@@ -28,6 +29,7 @@ from core.models.llm_chooser import OURS, LLMChooser
 from core.models.price import Price
 from core.models.scorers import EncoderScorer
 from core.models.weights import weights_folder
+from core.runtime.meter import silent
 from core.sharing import check_administrator
 
 REFUSALS = "refusals.json"  # in a person's folder: what servers were seen to refuse
@@ -264,6 +266,26 @@ class Registry:
         _close(dropped)
         self.reload()
         return profile
+
+    def measure_encoder(
+        self,
+        name: str = "encoder",
+        progress: Callable[[str, float | None], None] = silent,
+        check: Callable[[], None] = lambda: None,
+        again: bool = True,
+    ) -> Speeds | None:
+        """What was measured of each way to compute the shipped kind of encoder on this computer, the fastest exact one of which is used
+        from the next load on. Unless `again`, what was measured before with the same versions; None for another kind of encoder.
+
+        Takes some seconds of one core. Raises BadParameter, ModelUnavailable, HopscopeError where nothing can be measured, NotAllowed, and
+        what `check` raises.
+        """
+        check_administrator("measure models")
+        row = self.resolve(name)
+        if not isinstance(row.settings, MiniLM):
+            return None
+        found = None if again else remembered()
+        return found or measured(row.settings.place(), progress, check)
 
     def remove(self, name: str) -> None:
         """Take a person's own row out of their models.toml, with the roles it had there. Raises BadParameter, NotAllowed."""

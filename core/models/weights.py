@@ -46,7 +46,15 @@ def stamp(folder: str) -> str:
 
 @lru_cache(maxsize=64)
 def _digest(file: Path, *state: int) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    with open(file, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digest(folder: Path) -> str:
+    """A digest of all that the vectors of an encoder's folder depend on: weights, tokenizer and settings. Raises OSError."""
+    files = [folder / name for name in ("model.safetensors", "tokenizer.json", "config.json")]
+    states = ((file, file.stat()) for file in files)
+    return " ".join(_digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino) for file, stat in states)
 
 
 def figures(folder: Path) -> str:

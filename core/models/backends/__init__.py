@@ -8,7 +8,7 @@ from core.models.backends.chats import VLLM, Absent, Llama, OpenAI
 from core.models.backends.encoders import LlamaEmbeddings, MiniLM, Pooled, Sentence, ServerEmbeddings
 from core.models.backends.scorers import BM25, Cross, LateInteraction, NGram, NoSettings, ServerReranker, SparseEncoder, Topics
 
-__all__ = ["BACKENDS", "Backend", "Llama", "OpenAI", "SparseEncoder"]
+__all__ = ["BACKENDS", "Backend", "Llama", "MiniLM", "OpenAI", "SparseEncoder"]
 
 BACKENDS: dict[str, type[Backend]] = {
     "minilm": MiniLM,

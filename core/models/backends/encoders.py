@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.errors import BadParameter
 from core.models import weights
 from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package, without_key
 from core.models.backends.chats import Llama
-from core.models.encoders import minilm
+from core.models.encoders import minilm, ways
 from core.models.encoders.llama import LlamaEncoder
 from core.models.encoders.pooled import PooledEncoder
+from core.models.encoders.saved_vectors import vector_file
 from core.models.encoders.sentence import SentenceEncoder
 from core.models.served import ServedEncoder
 
@@ -41,7 +43,15 @@ class MiniLM(Backend):
         return "" if importlib.util.find_spec(self.package.replace("-", "_")) else no_package(row, self.package)
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        return minilm.MiniLMEncoder(weights.weights_folder(self.folder) if self.folder else minilm.package_folder(self.package))
+        return minilm.MiniLMEncoder(self.place(), files=vector_file())
+
+    def place(self) -> Path:
+        """The folder of its weights. Raises ModelUnavailable."""
+        return weights.weights_folder(self.folder) if self.folder else minilm.package_folder(self.package)
+
+    def figures(self) -> str:
+        speeds = ways.remembered()
+        return speeds.sentence if speeds is not None else ""
 
     def stamp(self, rows: Rows) -> str:
         return weights.stamp(self.folder) if self.folder else ""

@@ -22,6 +22,11 @@ class Turn:
         self._held, self._guard = False, threading.Lock()
         self._asked: deque[threading.Event] = deque()
 
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody waits for it."""
+        return bool(self._asked)
+
     def acquire(self, check: Check | None = None) -> None:
         """Take it, once it is free and nobody asked before; `check` is called while waiting and may raise."""
         mine = threading.Event()

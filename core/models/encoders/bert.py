@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from core.models.batches import out_of_memory
-from core.models.device import computes_in_bfloat16, device
+from core.models.device import device
 
 ON_A_CARD = 256  # texts of one call on a graphics card
 Check = Callable[[], None]
@@ -35,16 +35,14 @@ class Forward(Protocol):
 
 
 class OpenVINO:
-    """The model built from its safetensors as an OpenVINO graph: bfloat16 where the processor computes in it, else float32."""
+    """The model built from its safetensors as an OpenVINO graph; products in `precision`, f32 or bf16."""
 
     batch = 32
 
-    def __init__(self, folder: Path, threads: int, precision: str | None = None):
+    def __init__(self, folder: Path, threads: int, precision: str):
         import openvino
 
         core = openvino.Core()
-        if precision is None:
-            precision = "bf16" if computes_in_bfloat16() else "f32"
         # one stream a thread: small batches side by side are faster than one batch spread over the threads
         settings = {"INFERENCE_PRECISION_HINT": precision, "NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads}
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
@@ -71,19 +69,20 @@ class OpenVINO:
 
 
 class Torch:
-    """The same forward pass by torch: in half precision on a graphics card where there is one, else in float32. Batches are padded to
-    `batch` rows with copies, so that a row is computed the same way whatever is beside it."""
+    """The same forward pass by torch: in half precision on a graphics card where there is one, else in `precision`, f32 or bf16. Batches
+    are padded to `batch` rows with copies, so that a row is computed the same way whatever is beside it."""
 
-    def __init__(self, folder: Path, threads: int):
+    def __init__(self, folder: Path, threads: int, precision: str):
         import torch
         from transformers import AutoModel
 
         self._torch, self._place = torch, device()
         torch.set_num_threads(threads)
         network = AutoModel.from_pretrained(str(folder), local_files_only=True, add_pooling_layer=False).eval()
-        self._model = network if self._place == "cpu" else network.half().to(self._place)
+        kinds = {"f32": torch.float32, "bf16": torch.bfloat16}
+        self._model = network.to(kinds[precision]) if self._place == "cpu" else network.half().to(self._place)
         self.batch = 8 if self._place == "cpu" else ON_A_CARD
-        self.device = f"cpu, torch float32, {threads} threads" if self._place == "cpu" else f"{self._place}, torch float16"
+        self.device = f"cpu, torch {precision}, {threads} threads" if self._place == "cpu" else f"{self._place}, torch float16"
 
     def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None:
         for rows, ids in batches:

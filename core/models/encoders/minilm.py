@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +14,16 @@ from cachetools import LRUCache
 
 from core.errors import ModelUnavailable
 from core.models.chat.turns import Turn, in_turn, patiently
-from core.models.device import device, graphics_card
-from core.models.encoders.bert import Forward, OpenVINO, Torch
-from core.models.threads import threads
+from core.models.encoders.bert import Forward
+from core.models.encoders.joint import JointReader
+from core.models.encoders.saved_vectors import SavedVectors, VectorFile, halves, unit
+from core.models.encoders.ways import Way, way
+from core.models.weights import digest
 from core.runtime.meter import new_to_this, saved, spent
 
 Check = Callable[[], None]
 Received = Callable[[list[str], np.ndarray], None]
-ROUND = 8  # batches after which another caller may have its turn
+TOKEN_ROUND = 4  # batches with the vectors of tokens, after which another caller may have its turn
 MAX_TOKENS = 256
 REMEMBERED = 100_000
 
@@ -43,21 +44,25 @@ def package_folder(package: str) -> Path:
 class MiniLMEncoder:
     """A MiniLM-like sentence encoder read from `folder`: mean of the token vectors, unit length, 256 tokens at most.
 
-    Loads when first used. `backend` is openvino, torch, or auto: HOPSCOPE_ENCODER, else torch on a graphics card, else OpenVINO where it is
-    installed.
-    Safe to use from several threads; vectors of the last `remember` texts are remembered, none where it is 0.
+    Loads when first used; `backend` and `precision` are those of `ways.way`. Safe to use from several threads, whose texts are read in
+    joint batches. Vectors of the last `remember` texts are remembered, in half precision; beyond them those in `files`, if any.
     """
 
     received = True  # `encode` tells what it has as it comes
     max_tokens = MAX_TOKENS  # of a text that it reads
 
-    def __init__(self, folder: Path, backend: str = "auto", precision: str | None = None, remember: int = REMEMBERED):
+    def __init__(
+        self, folder: Path, backend: str = "auto", precision: str | None = None, remember: int = REMEMBERED, files: VectorFile | None = None
+    ):
         self.folder, self.backend, self.precision = Path(folder), backend, precision
         self._forward: Forward | None = None
+        self._files = files
+        self._saved: SavedVectors | None = None
         self._loading, self._running, self._lookup = threading.Lock(), Turn(), threading.Lock()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(remember)
         self.computed = 0  # texts whose vectors were computed rather than remembered
-        self._spent = [0.0, 0]  # seconds of computing, and characters of what was computed
+        self._spent = [0.0, 0]  # seconds of computing, now or when it was saved, and characters of what was computed
+        self._reader = JointReader(self._loaded, self._running, self._ended)
 
     @property
     def loaded(self) -> bool:
@@ -67,6 +72,11 @@ class MiniLMEncoder:
     def device(self) -> str:
         """Where it runs and how, once it is loaded; else an empty text."""
         return self._forward.device if self._forward else ""
+
+    @cached_property
+    def way(self) -> Way:
+        """By which program and in which precision it is computed. Raises ModelUnavailable."""
+        return way(self.backend, self.precision)
 
     def load(self) -> None:
         """Read the weights now. Raises ModelUnavailable where they, or what runs them, are missing."""
@@ -84,38 +94,29 @@ class MiniLMEncoder:
             tokenizer.no_padding()
             tokenizer.enable_truncation(MAX_TOKENS)
             self._tokenizer = tokenizer
-            self._forward = self._backend()
-
-    def _backend(self) -> Forward:
-        name = os.environ.get("HOPSCOPE_ENCODER", "auto") if self.backend == "auto" else self.backend
-        if name == "auto":
-            on_a_card = graphics_card() and importlib.util.find_spec("torch") is not None and device() != "cpu"
-            name = "openvino" if importlib.util.find_spec("openvino") and not on_a_card else "torch"
-        if name == "openvino" and importlib.util.find_spec("openvino"):
-            return OpenVINO(self.folder, threads(), self.precision)
-        if name == "torch" and importlib.util.find_spec("torch") and importlib.util.find_spec("transformers"):
-            return Torch(self.folder, threads())
-        raise ModelUnavailable(f"The encoder cannot run with “{name}”; get it with: pip install openvino")
+            self._forward = self.way.forward(self.folder)
 
     def encode(self, texts: Sequence[str], check: Check | None = None, received: Received | None = None) -> np.ndarray:
         """float32 [n, d], unit rows in the order of `texts`; `check` is called while they are computed and may raise.
 
-        `received(texts, vectors)` is given those that are known, then the others as they come, each text once.
+        `received(texts, vectors)` is given those that are known, then the others as they come, each text once. What came before a cancel
+        is remembered.
         """
         unique = list(dict.fromkeys(texts))
         known = self._recall(unique)
-        missing = [text for text in unique if text not in known]
         if received and known:
-            received(list(known), np.stack(list(known.values())))
-        for rows, vectors in self._compute(missing, check):
-            known |= zip(rows, vectors, strict=True)
-            if received:
-                received(rows, vectors)
-        self._keep(known, missing)
-        if not unique:
-            self.load()
-            return np.zeros((0, self.dimension), np.float32)
-        return np.stack([known[text] for text in texts])
+            received(list(known), unit(np.stack(list(known.values()))))
+        fresh: dict[str, np.ndarray] = {}
+        try:
+            for rows, vectors in self._computed([text for text in unique if text not in known], check):
+                fresh |= zip(rows, vectors, strict=True)
+                if received:
+                    received(rows, unit(vectors))
+        finally:
+            if fresh and (saved_vectors := self._on_disk()) is not None:
+                saved_vectors.save(fresh, self._seconds(fresh))
+        known |= fresh
+        return unit(np.stack([known[text] for text in texts])) if unique else np.zeros((0, self.dimension), np.float32)
 
     @property
     def dimension(self) -> int:
@@ -130,67 +131,95 @@ class MiniLMEncoder:
         places: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
             places.setdefault(text, []).append(position)
-        for rows, _, tokens in self._batches(list(places), check, with_tokens=True):
-            assert tokens is not None  # they were asked for
+        for rows, tokens in self._token_batches(list(places), check):
             for text, vectors in zip(rows, tokens, strict=True):
-                unit = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
-                yield places[text], unit
+                yield places[text], vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
     def forget(self) -> None:
-        """Drop all remembered vectors."""
+        """Drop all vectors that are remembered in memory."""
         with self._lookup:
             self._vectors.clear()
 
     def _recall(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """The vectors of those texts that are remembered, in memory or on disk, float16."""
         with self._lookup:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
-        seconds, characters = self._spent
+        rest = [text for text in texts if text not in known]
+        if rest and (saved_vectors := self._on_disk()) is not None:
+            found = saved_vectors.find(rest)
+            known |= self._remember({text: vector for text, (vector, _) in found.items()}, sum(seconds for _, seconds in found.values()))
         new = new_to_this(texts)
-        saved(seconds / max(1, characters) * sum(len(text) for text in new if text in known))
+        saved(self._seconds([text for text in new if text in known]))
         return known
 
-    def _keep(self, known: dict[str, np.ndarray], fresh: Sequence[str]) -> None:
+    def _remember(self, vectors: dict[str, np.ndarray], seconds: float) -> dict[str, np.ndarray]:
+        """Hold vectors in memory; computing them took so many seconds."""
         with self._lookup:
+            self._spent[0] += seconds
+            self._spent[1] += sum(map(len, vectors))
             if self._vectors.maxsize:
-                self._vectors.update((text, known[text]) for text in fresh)
+                self._vectors.update(vectors)
+        return vectors
 
-    def _compute(self, texts: list[str], check: Check | None) -> Iterator[tuple[list[str], np.ndarray]]:
-        """Texts with their unit vectors."""
-        for rows, pooled, _ in self._batches(texts, check, with_tokens=False):
-            yield rows, pooled / np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
+    def _seconds(self, texts: Iterable[str]) -> float:
+        """About how long computing these took."""
+        seconds, characters = self._spent
+        return seconds / max(1, characters) * sum(map(len, texts))
 
-    def _batches(
-        self, texts: list[str], check: Check | None, with_tokens: bool
-    ) -> Iterator[tuple[list[str], np.ndarray, np.ndarray | None]]:
-        """Batches of texts of one token length, shortest first, with their mean and, if asked, token vectors."""
+    def _on_disk(self) -> SavedVectors | None:
+        """The vectors of this encoder on disk; None where none are saved."""
+        if self._files is not None and self._saved is None:
+            self._saved = SavedVectors(self._files, f"{digest(self.folder)} {MAX_TOKENS} {self.way.identity}")
+        return self._saved
+
+    def _computed(self, texts: list[str], check: Check | None) -> Iterator[tuple[list[str], np.ndarray]]:
+        """Texts with their vectors, float16, read beside what others ask for."""
         if not texts:
             return
         if not self.loaded:
             patiently(self.load, check)
-        forward = self._forward
-        assert forward is not None  # loaded by now
-        ids = [code.ids for code in self._tokenizer.encode_batch(texts)]
+        yield from self._reader.read(dict(zip(texts, self._ids(texts))), check or nothing)
+
+    def _ended(self, texts: list[str], pooled: np.ndarray, seconds: float) -> np.ndarray:
+        """The vectors of a batch that was computed in so many seconds, remembered for all."""
+        vectors = halves(pooled)
+        self.computed += len(texts)
+        self._remember(dict(zip(texts, vectors)), seconds)
+        return vectors
+
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        return [code.ids for code in self._tokenizer.encode_batch(list(texts))]
+
+    def _loaded(self) -> Forward:
+        assert self._forward is not None  # nothing is read before
+        return self._forward
+
+    def _token_batches(self, texts: list[str], check: Check | None) -> Iterator[tuple[list[str], np.ndarray]]:
+        """Batches of texts of one token length, shortest first, with their token vectors."""
+        if not texts:
+            return
+        if not self.loaded:
+            patiently(self.load, check)
+        forward, ids = self._loaded(), self._ids(texts)
         groups: dict[int, list[int]] = {}
         for row, code in enumerate(ids):
             groups.setdefault(len(code), []).append(row)
         size = forward.batch
         cut = [rows[s : s + size] for _, rows in sorted(groups.items()) for s in range(0, len(rows), size)]
-        step = 4 if with_tokens else ROUND
-        for start in range(0, len(cut), step):
-            part = cut[start : start + step]
-            results: list[tuple[np.ndarray, np.ndarray | None]] = [(np.zeros(0), None)] * len(part)
+        for start in range(0, len(cut), TOKEN_ROUND):
+            part = cut[start : start + TOKEN_ROUND]
+            results: dict[int, np.ndarray] = {}
 
             def done(place: int, pooled: np.ndarray, tokens: np.ndarray | None, results=results) -> None:
-                results[place] = (pooled.copy(), tokens.copy() if with_tokens and tokens is not None else None)
+                assert tokens is not None  # they were asked for
+                results[place] = tokens.copy()
 
             def run(part=part, done=done) -> None:
-                begun = time.perf_counter()
-                inputs = ((place, np.array([ids[r] for r in rows], np.int64)) for place, rows in enumerate(part))
-                forward.run(inputs, done, check or nothing, with_tokens)
+                forward.run(
+                    ((place, np.array([ids[r] for r in rows], np.int64)) for place, rows in enumerate(part)), done, check or nothing, True
+                )
                 self.computed += sum(map(len, part))
-                self._spent[0] += time.perf_counter() - begun
-                self._spent[1] += sum(len(texts[r]) for rows in part for r in rows)
 
             in_turn(self._running, run, check)
-            for rows, (pooled, tokens) in zip(part, results, strict=True):
-                yield [texts[r] for r in rows], pooled, tokens
+            for place, rows in enumerate(part):
+                yield [texts[r] for r in rows], results[place]

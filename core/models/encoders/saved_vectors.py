@@ -1,0 +1,270 @@
+"""Vectors of texts on disk, shared by all questions, visitors and processes of a home: in half precision, the least recently used go.
+
+Rankings must be the same bytes whether a vector was computed or found. So an encoder rounds every vector to half precision as soon as it is
+computed (`halves`) and goes on from there (`unit`), with a disk or without. That moves a cosine by less than 1e-4, a tenth of what bfloat16
+may; single precision would hold half as many texts. Computed vectors differ in their last digits between programs, precisions and
+processors, so these are part of the key, with the weights' digest: nothing is mixed. Texts are not stored, only digests of them.
+
+SQLite was chosen by measurement: 1,300 of 300,000 vectors are found in 8 to 14 ms of a processor and written in 16, and a process that is
+killed while it writes leaves what was there before. Rows are numbered in the order in which they came; one that is found among the older
+half is written anew, so that the lowest numbers are the least recently used ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import sqlite3
+import threading
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from core.errors import BadParameter, StoreError
+from core.io.home import home
+from core.io.rows import RowFile, Schema, by_key, transaction
+from core.io.sqlite import Database
+
+MEGABYTES = 512  # of the file, where HOPSCOPE_SAVED_VECTORS gives no other bound
+SPARE = 1 / 64  # of the file that goes beyond what has to, so that not every question makes room
+PATIENCE = 500  # milliseconds for another process that writes; what cannot be saved by then is not
+CHECKSUM = 4  # bytes behind a vector
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+SCHEMA = Schema(
+    "the vectors of texts",
+    (
+        "create table vectors (number integer primary key autoincrement, key blob not null unique, seconds real not null, "
+        "vector blob not null)",
+    ),
+    application=0x48565458,
+    again=True,
+)
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+def halves(vectors: np.ndarray) -> np.ndarray:
+    """float16 [n, d]: unit vectors as they are remembered."""
+    return (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)).astype(np.float16)
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """float32 [n, d]: what is remembered, of unit length again."""
+    single = vectors.astype(np.float32)
+    return single / np.maximum(np.linalg.norm(single, axis=1, keepdims=True), np.float32(1e-12))
+
+
+def bound() -> int:
+    """The most bytes of the file: HOPSCOPE_SAVED_VECTORS in megabytes, else 512 MB; 0 where none are saved. Raises BadParameter."""
+    text = os.environ.get("HOPSCOPE_SAVED_VECTORS", "").strip()
+    if text and not text.isdecimal():
+        raise BadParameter(f"HOPSCOPE_SAVED_VECTORS must be a whole number of megabytes, 0 for none, not “{text}”.")
+    return (int(text) if text else MEGABYTES) << 20
+
+
+@dataclass(frozen=True)
+class SavedTexts:
+    """What is saved: texts, bytes and the most bytes there may be; how many texts this process looked up and found; a note where something
+    is wrong, else empty."""
+
+    texts: int
+    size: int
+    limit: int
+    asked: int
+    found: int
+    note: str
+
+
+class VectorFile:
+    """The vectors in one file, of at most `limit` bytes (none are saved where it is 0). Safe between threads and processes.
+
+    A file that cannot be written is read; one that is damaged is removed and begun anew, and a row whose checksum is wrong is not found.
+    Both leave a note.
+    """
+
+    def __init__(self, file: Path, limit: int):
+        self.file, self.limit = file, limit
+        self.asked, self.found, self.note = 0, 0, ""
+        self._lock, self._process = threading.RLock(), 0
+        self._database: Database | None = None
+        self._rows = RowFile(file, SCHEMA)
+        self._usable = limit > 0
+
+    def find(self, keys: Sequence[bytes]) -> dict[bytes, tuple[np.ndarray, float]]:
+        """The vectors with these keys, float16, each with the seconds that computing it took."""
+
+        def look(base: Database) -> dict[bytes, tuple[np.ndarray, float]]:
+            oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
+            found, older, damaged = {}, [], []
+            for number, key, seconds, data in by_key(base, "vectors", ("number", "key", "seconds", "vector"), keys):
+                if not _sound(key, data):
+                    damaged.append(key)
+                    continue
+                found[key] = np.frombuffer(data, np.float16, len(data) // 2 - CHECKSUM // 2), seconds
+                if number < (oldest + newest) // 2:
+                    older.append(key)
+            self._renew(base, older, damaged)
+            return found
+
+        found = self._tried(look) or {}
+        with self._lock:
+            self.asked, self.found = self.asked + len(keys), self.found + len(found)
+        return found
+
+    def save(self, rows: Mapping[bytes, tuple[np.ndarray, float]]) -> None:
+        """Save vectors, float16, each with the seconds that it took; nothing where nothing can be saved, or another process writes."""
+
+        def write(base: Database) -> None:
+            if not base.saves:
+                return
+            with transaction(base):
+                base.executemany(
+                    "insert or ignore into vectors (key, seconds, vector) values (?, ?, ?)",
+                    ((key, seconds, _sealed(key, vector)) for key, (vector, seconds) in rows.items()),
+                )
+                self._make_room(base)
+
+        if rows:
+            self._tried(write)
+
+    def clear(self) -> None:
+        """Remove all that is saved. Raises StoreError where that cannot be done."""
+        with self._lock:
+            base = self._open()
+            if base is None or not base.saves:
+                raise StoreError(self.note or f"{self.file} cannot be written, so that nothing in it can be removed.")
+            with self._rows.errors():
+                base.execute("delete from vectors")
+                base.execute("vacuum")
+                base.execute("pragma wal_checkpoint(truncate)")
+            self.asked, self.found, self.note = 0, 0, ""
+
+    def facts(self) -> SavedTexts:
+        """What is saved now."""
+        counted = self._tried(lambda base: (base.execute("select count(*) from vectors").fetchone()[0], _size(base)))
+        texts, size = counted or (0, 0)
+        return SavedTexts(texts, size, self.limit, self.asked, self.found, self.note)
+
+    def close(self) -> None:
+        """Let go of the file; the next use opens it again."""
+        with self._lock:
+            if self._database is not None and self._process == os.getpid():
+                self._database.close()
+            self._database = None
+
+    def _renew(self, base: Database, older: list[bytes], damaged: list[bytes]) -> None:
+        """Number rows anew as the latest ones, and remove damaged ones, where that can be done at once."""
+        if damaged:
+            self.note = f"{len(damaged):,} saved vectors were damaged and are computed again."
+            log.warning("%s: %s", self.file, self.note)
+        if not base.saves or not (older or damaged):
+            return
+        try:
+            with transaction(base):
+                base.executemany("delete from vectors where key = ?", ((key,) for key in damaged))
+                latest = base.execute("select seq from sqlite_sequence where name = 'vectors'").fetchone()[0]
+                base.executemany("update vectors set number = ? where key = ?", zip(range(latest + 1, latest + 1 + len(older)), older))
+                base.execute("update sqlite_sequence set seq = ? where name = 'vectors'", (latest + len(older),))
+        except sqlite3.OperationalError:  # another process writes, or the disk is full: they remain where they are
+            pass
+
+    def _make_room(self, base: Database) -> None:
+        size = _size(base)
+        if size <= self.limit:
+            return
+        oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
+        share = min(1.0, 1 - self.limit / size + SPARE)
+        base.execute("delete from vectors where number < ?", (oldest + -int(-(newest - oldest + 1) * share // 1),))
+
+    def _tried(self, work: Callable[[Database], T]) -> T | None:
+        """What `work` returns; None where the file cannot be used, with a note unless another process is busy with it."""
+        if not self._usable:
+            return None
+        with self._lock:
+            try:
+                base = self._open()
+                return work(base) if base is not None else None
+            except sqlite3.DatabaseError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED:
+                    self._begin_anew()
+                elif "locked" not in str(error):
+                    self.note = f"Vectors of texts are not saved: {error}."
+                return None
+
+    def _open(self) -> Database | None:
+        if self._database is None or self._process != os.getpid():  # a connection does not survive a fork
+            self._database, self._process = None, os.getpid()
+            try:
+                self._database = self._rows.open(check_same_thread=False)
+            except StoreError as error:
+                cause = error.__cause__
+                if isinstance(cause, sqlite3.DatabaseError) and getattr(cause, "sqlite_errorcode", 0) & 0xFF in DAMAGED:
+                    raise cause from None
+                self.note, self._usable = str(error), False
+                return None
+            self._database.execute(f"pragma busy_timeout = {PATIENCE}")
+            self._database.execute("pragma synchronous = normal")
+        return self._database
+
+    def _begin_anew(self) -> None:
+        self.close()
+        self.note = "The file of saved vectors was damaged; it was removed and begun anew."
+        log.warning("%s: %s", self.file, self.note)
+        try:
+            for end in ("", "-wal", "-shm"):
+                self.file.with_name(self.file.name + end).unlink(missing_ok=True)
+        except OSError as error:
+            self.note, self._usable = f"The file of saved vectors is damaged and cannot be removed: {error.strerror or error}.", False
+
+
+def _size(base: Database) -> int:
+    pages, free, width = (base.execute(f"pragma {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size"))
+    return (pages - free) * width
+
+
+def _sealed(key: bytes, vector: np.ndarray) -> bytes:
+    data = vector.tobytes()
+    return data + zlib.crc32(data, zlib.crc32(key)).to_bytes(CHECKSUM, "little")
+
+
+def _sound(key: bytes, data: bytes) -> bool:
+    part = memoryview(data)[:-CHECKSUM]
+    return len(data) > CHECKSUM and zlib.crc32(part, zlib.crc32(key)).to_bytes(CHECKSUM, "little") == data[-CHECKSUM:]
+
+
+class SavedVectors:
+    """The vectors in a file by one encoder: `identity` is what their bytes depend on."""
+
+    def __init__(self, file: VectorFile, identity: str):
+        self._file, self._prefix = file, hashlib.blake2b(identity.encode() + b"\0", digest_size=16)
+
+    def find(self, texts: Sequence[str]) -> dict[str, tuple[np.ndarray, float]]:
+        """The vectors of those texts that are saved, float16, each with the seconds that computing it took."""
+        keys = {self._key(text): text for text in texts}
+        return {keys[key]: found for key, found in self._file.find(list(keys)).items()} if keys else {}
+
+    def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
+        """Save vectors of texts, float16; computing all of them took so many seconds."""
+        each = seconds / max(1, len(vectors))
+        self._file.save({self._key(text): (vector, each) for text, vector in vectors.items()})
+
+    def _key(self, text: str) -> bytes:
+        one = self._prefix.copy()
+        one.update(text.encode("utf-8", "surrogatepass"))
+        return one.digest()
+
+
+def vector_file() -> VectorFile:
+    """That of the person's folder, one object a process. Raises BadParameter, StoreError."""
+    return _file(home() / "text-vectors.sqlite", bound())
+
+
+@lru_cache(maxsize=16)
+def _file(file: Path, limit: int) -> VectorFile:
+    return VectorFile(file, limit)

@@ -1,0 +1,50 @@
+"""Vectors of texts on disk: how many there are, how often they served, and a button that removes them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.io.files import size_text
+from core.models.encoders.saved_vectors import SavedTexts, vector_file
+from core.sharing import who
+from pages.parts.shared.text import plain
+
+
+def saved_vectors() -> None:
+    """One line of what is saved, what it brought since the start, and what is wrong with it, if anything."""
+    try:
+        facts = vector_file().facts()
+    except HopscopeError as error:
+        st.warning(plain(str(error)))
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="saved-vectors"):
+        st.caption(plain(sentence(facts)), width="stretch")
+        if facts.texts and who().administrator:
+            st.button(
+                "Clear",
+                key="clear-saved-vectors",
+                icon=":material/delete_sweep:",
+                type="tertiary",
+                on_click=_clear,
+                help="Removes the saved vectors of texts. Answers stay the same; texts are computed again when they are next asked for.",
+            )
+    if facts.note:
+        st.caption(f":material/warning: {plain(facts.note)}")
+
+
+def sentence(facts: SavedTexts) -> str:
+    """What is saved, of how much, and the share of texts that were found."""
+    if not facts.limit:
+        return "Vectors of texts are not saved on disk, as HOPSCOPE_SAVED_VECTORS is 0."
+    begun = f"Saved vectors of texts: {facts.texts:,}, {size_text(facts.size)} of at most {size_text(facts.limit)} on disk"
+    if not facts.asked:
+        return f"{begun}."
+    return f"{begun}. Since the start {facts.found:,} of {facts.asked:,} texts ({facts.found / facts.asked:.0%}) were found there."
+
+
+def _clear() -> None:
+    try:
+        vector_file().clear()
+    except HopscopeError as error:
+        st.toast(plain(str(error)))
