@@ -16,4 +16,4 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Serve the app, opened at its cases, until it is interrupted. The exit code."""
-    return serve(options.port, "cases", not options.no_browser)
+    return serve(options, "cases")

@@ -11,7 +11,7 @@ import webbrowser
 
 from core.io.home import ROOT
 
-PORT = 8501
+HOST, PORT = "127.0.0.1", 8501
 STARTING = 60  # seconds that the server may take until the browser is opened
 
 
@@ -23,8 +23,9 @@ def add(commands) -> None:
 
 
 def add_serving(parser) -> None:
-    """`--port` and `--no-browser`."""
-    parser.add_argument("--port", type=int, default=PORT, help=f"where it listens on 127.0.0.1 (default: {PORT})")
+    """`--port`, `--host` and `--no-browser`."""
+    parser.add_argument("--port", type=int, default=PORT, help=f"where it listens (default: {PORT})")
+    parser.add_argument("--host", default=HOST, help=f"on which address (default: {HOST}, this computer alone)")
     parser.add_argument("--no-browser", action="store_true", help="print the address alone")
 
 
@@ -33,16 +34,17 @@ def run(options) -> int:
     from core.commands.prepare import run as prepare
 
     prepare(options)
-    return serve(options.port, "", not options.no_browser)
+    return serve(options, "")
 
 
-def serve(port: int, page: str, browser: bool) -> int:
-    """Serve the app until it ends, with a browser opened at that page of it if one is asked for. The server's exit code."""
-    address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.port", str(port)]
+def serve(options, page: str) -> int:
+    """Serve the app until it ends, with a browser opened at that page of it unless none is wanted. The server's exit code."""
+    address = f"http://127.0.0.1:{options.port}"
+    where = ["--server.address", options.host, "--server.port", str(options.port)]
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *where]
     process = subprocess.Popen(command)
     print(f"{address}/{page}", flush=True)
-    if browser:
+    if not options.no_browser:
         threading.Thread(target=_open, args=[process, address, page], daemon=True).start()
     try:
         return process.wait()
