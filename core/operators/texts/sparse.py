@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,17 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
-from core.indexes.encoded import Of, count, texts
-from core.models.scorers import words
+from core.indexes.encoded import Of, count
+from core.indexes.words import postings
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, KIND_OF, best_names, ranked
 from core.parameters import param
-from core.runtime.meter import spent
+from core.runtime.meter import silent
 from core.types import Ranking, State
 
 BY = ("bm25", "tf-idf")
 Search = Callable[[str], np.ndarray]  # a question's score of every text
-UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 BY_HELP = "bm25 with k1 1.5 and b 0.75, or tf-idf: the cosine of vectors of weighted word counts."
 
 
@@ -41,7 +39,7 @@ class ByWords(Operator):
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
             return Ranking(KIND_OF[self.field], (), ())
         ctx.progress("Searching by words", None)
-        scores = searchable(ctx.graph, of, self.by)(state.question.text)
+        scores = searchable(ctx.graph, of, self.by, ctx.progress, ctx.check)(state.question.text)
         ids = np.flatnonzero(scores > 0) if among is None else np.array([i for i in among if scores[i] > 0], np.int64)
         order = ranked(KIND_OF[self.field], ids, scores[ids], max(self.keep, BEFORE_CUT))
         recorder.before_cut, found = order, order.head(self.keep)
@@ -102,49 +100,9 @@ class SparseNodes(ByWords):
         return f"{self.keep:,} entities by {self.by.upper()}"
 
 
-def searchable(graph: KnowledgeGraph, of: Of, by: str) -> Search:
+def searchable(
+    graph: KnowledgeGraph, of: Of, by: str, progress: Callable[[str, float | None], None] = silent, check: Callable[[], None] = lambda: None
+) -> Search:
     """The texts of all chunks or nodes made searchable by words, once for each graph."""
-    return graph.derived.once("words", (of, by), lambda: _made(graph, of, by))
-
-
-def terms(text: str) -> list[str]:
-    """The case-folded words of a text; of a script that writes no spaces between words (Chinese, Japanese, Korean) each letter.
-
-    >>> from core.operators.texts.sparse import terms
-    >>> terms("Scrooge's 圣诞节")
-    ['scrooge', 's', '圣', '诞', '节']
-    """
-    return [part for word in words(text) for part in UNSPACED.findall(word)]
-
-
-@spent("preparation", "Words of the texts")
-def _made(graph: KnowledgeGraph, of: Of, by: str) -> Search:
-    labels = texts(graph, of, range(count(graph, of)))  # type: ignore[arg-type]
-    return _bm25(labels) if by == "bm25" else _tfidf(labels)
-
-
-def _bm25(labels: list[str]) -> Search:
-    import bm25s
-
-    bags = [terms(text) for text in labels]
-    known = {word for bag in bags for word in bag}
-    if not known:
-        return lambda question: np.zeros(len(labels))
-    index = bm25s.BM25(k1=1.5, b=0.75, method="atire", idf_method="lucene")
-    index.index(bags, show_progress=False)
-
-    def search(question: str) -> np.ndarray:
-        asked = [word for word in terms(question) if word in known]
-        return np.asarray(index.get_scores(asked), np.float64) if asked else np.zeros(len(labels))
-
-    return search
-
-
-def _tfidf(labels: list[str]) -> Search:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    if not any(terms(text) for text in labels):
-        return lambda question: np.zeros(len(labels))
-    vectorizer = TfidfVectorizer(analyzer=terms, dtype=np.float64)
-    matrix = vectorizer.fit_transform(labels)
-    return lambda question: np.asarray((matrix @ vectorizer.transform([question]).T).todense()).ravel()
+    found = postings(graph, of, progress, check)
+    return found.bm25 if by == "bm25" else found.tfidf

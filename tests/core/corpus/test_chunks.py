@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.corpus import Document
 from core.corpus.chunks import as_given, by_sentences, by_tokens
 from core.corpus.sentences import sentences
-from core.corpus.tokens import count, tokens
+from core.corpus.tokens import _tokenizer, count, tokens
 from core.errors import BadParameter
 
 TEN = Document("ten", "one two three four five six seven eight nine ten")
@@ -127,3 +127,15 @@ def test_cutting_is_the_same_in_a_long_text_read_in_pieces(monkeypatch):
     whole = by_tokens([Document("d", text)], 50, 10)
     monkeypatch.setattr("core.corpus.tokens.PIECE", 200)
     assert by_tokens([Document("d", text)], 50, 10).digest == whole.digest
+
+
+@given(st.lists(st.text(alphabet="aB é我们[UNK].,'\u0301\u200b\xa0\x1c\x0b\u3000#", max_size=30), max_size=4).map(" \n".join))
+def test_tokens_of_words_are_those_of_the_whole_text(text):
+    encoded = _tokenizer()[0].encode(text, add_special_tokens=False)
+    strange = _tokenizer()[1]
+    whole = [
+        [start + (at if id == strange else 0), start + at + 1 if id == strange else end]
+        for id, (start, end) in zip(encoded.ids, encoded.offsets)
+        for at in (range(end - start) if id == strange else (0,))
+    ]
+    assert tokens(text).tolist() == whole

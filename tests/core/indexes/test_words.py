@@ -1,0 +1,96 @@
+"""Hits by words: BM25 and TF-IDF by hand and beside the libraries that have them, and what is saved of them."""
+
+from __future__ import annotations
+
+import math
+
+import bm25s
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+import core.indexes.words as words
+from core.graph.building.text_graph import assemble, store
+from core.graph.columns import Table
+from core.indexes.place import index_folder
+from core.indexes.words import Postings, opened, postings, terms
+
+TEXTS = ["the clerk and the turkey", "Turkey", "圣诞节 in Zürich", "", "clerk clerk CLERK"]
+OF = st.lists(st.text(alphabet="aAbé节 の.\ud800ß", max_size=12), min_size=1, max_size=6)
+
+
+def stored(folder, texts):
+    ids = [f"d{number}" for number in range(len(texts))]
+    chunks = Table.of(id=ids, document=ids, title=[""] * len(ids), text=texts)
+    return store(assemble("one", [], [], {}, {}, chunks), folder)
+
+
+def test_bm25_is_the_formula():
+    # "clerk" is in two of three texts; the mean length is (3 + 1 + 2) / 3 = 2.
+    found = Postings.of(["clerk clerk turkey", "turkey", "clerk dines"]).bm25("clerk")
+    idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+    first, third = idf * 2 * 2.5 / (2 + 1.5 * (0.25 + 0.75 * 3 / 2)), idf * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 2 / 2))
+    assert found == pytest.approx([first, 0, third], rel=1e-6)
+
+
+def test_a_word_that_is_asked_twice_counts_twice():
+    found = Postings.of(TEXTS)
+    assert found.bm25("clerk clerk") == pytest.approx(2 * found.bm25("clerk"), rel=1e-6)
+
+
+@given(OF, st.text(alphabet="aAbé节 の.ß", max_size=12))
+def test_scores_are_those_of_bm25s_and_of_scikit_learn(texts, question):
+    found, bags = Postings.of(texts), [terms(text) for text in texts]
+    asked = [word for word in terms(question) if any(word in bag for bag in bags)]
+    if not any(bags):
+        assert not found.bm25(question).any() and not found.tfidf(question).any()
+        return
+    peer = bm25s.BM25(k1=1.5, b=0.75, method="atire", idf_method="lucene")
+    peer.index(bags, show_progress=False)
+    assert np.array_equal(found.bm25(question), peer.get_scores(asked) if asked else np.zeros(len(texts)))
+    vectorizer = TfidfVectorizer(analyzer=terms, dtype=np.float64)
+    matrix = vectorizer.fit_transform(texts)
+    cosines = np.asarray((matrix @ vectorizer.transform([question]).T).todense()).ravel()
+    assert found.tfidf(question) == pytest.approx(cosines, abs=1e-12)
+
+
+def test_no_text_at_all_has_no_hit():
+    assert len(Postings.of([])) == 0 and len(Postings.of([]).bm25("clerk")) == 0
+
+
+def test_the_words_of_many_texts_are_saved_and_opened_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(words, "SAVED_FROM", 3)
+    graph = stored(tmp_path / "graph", TEXTS)
+    made = postings(graph, "chunks")
+    again = opened(index_folder(graph) / "words-chunks")
+    assert again is not None and np.array_equal(again.bm25("the clerk"), made.bm25("the clerk"))
+    assert np.array_equal(again.tfidf("Zürich 节"), made.tfidf("Zürich 节"))
+
+
+def test_damaged_words_are_made_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(words, "SAVED_FROM", 3)
+    graph = stored(tmp_path / "graph", TEXTS)
+    before = postings(graph, "chunks").bm25("clerk")
+    file = index_folder(graph) / "words-chunks" / "times.npy"
+    data = bytearray(file.read_bytes())
+    data[-60] ^= 1  # a count; behind it lies the digest of 54 bytes
+    file.write_bytes(data)
+    assert opened(file.parent) is None
+    words.forget(graph)
+    assert np.array_equal(postings(graph, "chunks").bm25("clerk"), before) and opened(file.parent) is not None
+
+
+def test_few_texts_are_not_saved(tmp_path):
+    graph = stored(tmp_path / "graph", TEXTS)
+    postings(graph, "chunks")
+    assert not (index_folder(graph) / "words-chunks").exists()
+
+
+def test_reading_many_texts_can_be_cancelled(tmp_path):
+    def cancelled():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        postings(stored(tmp_path / "graph", TEXTS), "chunks", check=cancelled)
