@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from core.cases import solved
 from core.comparison.built import BuiltGraphs
@@ -22,7 +23,13 @@ from core.diagnosis.repair.repairing import Repairing
 from core.environment import Environment
 from core.errors import BadInput
 from core.graph.names.lookup import names
+from core.indexes.chains import fingerprint
+from core.indexes.encoded import Of
+from core.indexes.prepared import key, start
+from core.indexes.so_far import make
+from core.indexes.table import KINDS
 from core.instances.catalogue import Instance
+from core.io.durations import with_time_left
 from core.models.base import Models
 from core.models.registry import Registry
 from core.operators.base import Line
@@ -47,7 +54,7 @@ class Engine:
     def __init__(self, models: Models | None = None, solved: Callable[[str], Sequence[Question]] = solved):
         models = Registry() if models is None else models
         self._built = BuiltGraphs(models)
-        self.environment = Environment(models, solved, self._built)
+        self.environment = Environment(models, solved, self._built, self._encoding)
         self._viewers = Viewers()
         self.jobs = Jobs(workers=4, weigh=_weight, needed=self._viewers.looking)
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
@@ -151,6 +158,7 @@ class Engine:
         anew = [instance for instance in instances if repr(instance.line) not in done]
         again = again or not all(operator.remembered for instance in anew for operator in instance.line.parts())
         alive = (lambda: True) if waiter is None else waiter.alive
+        again = again or self._partly(ask, instances)
         begin = lambda job: self._begin(job, Repairing(job.comparison, self._queues, self._asks_chat, alive) if repairs else None)
         job = self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances, done), again, begin)
         if waiter is None:
@@ -197,9 +205,24 @@ class Engine:
     def _job(self, ask: Ask, instances: Sequence[Instance], done: Mapping[str, Lane]) -> Job:
         job = Job(self.key(ask, instances))
         new = lambda instance: Lane(instance, LaneRun(ask, instance.line, self.environment, self._prefixes))
-        lanes = [replace(done[key].again(ask), instance=i) if (key := repr(i.line)) in done else new(i) for i in instances]
+        lanes = [replace(done[text].again(ask), instance=i) if (text := repr(i.line)) in done else new(i) for i in instances]
         job.comparison = Comparison(ask, lanes, _mends(ask))
         return job
+
+    def _partly(self, ask: Ask, instances: Sequence[Instance]) -> bool:
+        """Whether what is known of the same question and lanes searched only a part of the vectors, so that it is asked again."""
+        job = self.jobs.get(self.key(ask, instances))
+        return job is not None and job.ended and any(lane.state.partly for lane in job.comparison.lanes)
+
+    def _encoding(self, graph: Any, encoder: str, of: Of) -> Job:
+        """The job that makes vectors of a graph in the background; that of the page Indexes where it is by the usual encoder."""
+        known, usual = self.models.encoder(encoder), self.models.encoder()
+        kind = KINDS[f"vectors-{of}"]
+        if fingerprint(known) == fingerprint(usual):
+            return start(self.preparing, graph, kind, self.environment)
+        name = f"{key(graph, kind)}-{fingerprint(known)}"
+        work = lambda job: make(graph, known, of, with_time_left(job.tell), job.check)
+        return self.preparing.start(name, lambda: Job(name, work), again=True)
 
     def _begin(self, job: Job, after: Repairing | None) -> None:
         Comparing(job.comparison, self.models, self._queues, self._asks_chat, after, self._viewers.looking).start(job)
@@ -218,7 +241,7 @@ def _done(before: Comparison | None, ask: Ask) -> dict[str, Lane]:
     """The lanes that a comparison has done, by the text of their lines, where it asked the same."""
     if before is None or not ask.same(before.ask):
         return {}
-    return {repr(lane.instance.line): lane for lane in before.lanes if lane.status == DONE}
+    return {repr(lane.instance.line): lane for lane in before.lanes if lane.status == DONE and not lane.state.partly}
 
 
 def _weight(job: Job) -> int:

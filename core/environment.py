@@ -28,11 +28,13 @@ class Environment:
     one of its own. What is derived from a graph is kept on the graph (`core.runtime.derived`).
 
     `solved(digest)` gives the questions that the person has solved on the graph of that digest; `built(corpus, build, check, progress)` the
-    graph that a build made of a corpus, which raises StoreError where it is not built (see `core.comparison.built`); `clock()` seconds
-    from any start.
+    graph that a build made of a corpus, which raises StoreError where it is not built (see `core.comparison.built`); `encoding(graph,
+    encoder, of)` the job that makes vectors in the background, None where whoever needs some waits for all; `clock()` seconds from any
+    start.
     """
 
     models: Models
     solved: Callable[[str], Sequence[Question]] = none_solved
     built: Callable[..., Any] = none_built
+    encoding: Callable[..., Any] | None = None
     clock: Callable[[], float] = time.perf_counter

@@ -42,16 +42,18 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 
 def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
-    """One lane: the instance, its graph with the title of the build that made it, its answers, why the language model's is
-    blank or cut and what it thought before, paths, hits by kind, community reports, subgraph size, funnel, prompt, operators and error; the
-    points, where a language model noted some on what was found; the influence of what its answers were made from, where that was
-    measured; `beside`, what it said before its graph was edited, where it was."""
+    """One lane: the instance, its graph with the title of the build that made it, how much of what it searched was there (`partly`, null
+    where all was), its answers, why the language model's is blank or cut and what it thought before, paths, hits by kind, community
+    reports, subgraph size, funnel, prompt, operators and error; the points, where a language model noted some on what was found; the
+    influence of what its answers were made from, where that was measured; `beside`, what it said before its graph was edited, where it
+    was."""
     graph, state = lane.graph, lane.state
     return {
         "instance": lane.instance.id,
         "line": repr(lane.instance.line),
         "graph": {**graph_dict(graph, lane), "title": build_title(comparison, lane) or None},
         "status": lane.status,
+        "partly": state.partly or None,
         "answer": state.answer,
         "answer_fault": answer_fault(state) or None,
         "thought": thought(state) or None,

@@ -165,7 +165,8 @@ class Step:
     `seconds` is what the operator itself took; of these, `ranking` scored candidates and `model` asked a language model. Not in
     them: `waiting` for others' turns, what was `prepared` once for all questions (what, seconds), and `saved`, what remembered
     vectors and replies had cost when they were made. `thoughts` are what language models wrote before their replies, `unusable` how many
-    replies were blank, cut, refused or unreadable, and `fault` says so of the last one that was blank or cut.
+    replies were blank, cut, refused or unreadable, and `fault` says so of the last one that was blank or cut. `partly` is how much of what
+    is searched was there, as `31 % of the passages so far`; empty where all was.
     """
 
     operator: str
@@ -185,6 +186,7 @@ class Step:
     thoughts: tuple[str, ...] = ()
     unusable: int = 0
     fault: str = ""
+    partly: str = ""
 
 
 @dataclass(frozen=True)
@@ -384,6 +386,11 @@ class State:
         """
         found = (self.paths, self.nodes, self.relations, self.chunks, self.communities)
         return {ranking.kind: ranking for ranking in found if ranking is not None}
+
+    @property
+    def partly(self) -> str:
+        """How much of what was searched was there, as the first of the steps says for which that was not all; else empty."""
+        return next((step.partly for step in self.trace if step.partly), "")
 
     @property
     def hits(self) -> tuple[Ranking, ...]:

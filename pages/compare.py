@@ -25,6 +25,7 @@ from pages.parts.compare.drawn import drawable, drawing, news, payload
 from pages.parts.compare.entity_chips import chips
 from pages.parts.compare.influence import MEASURE, STOP, measuring, press_measure, with_measuring
 from pages.parts.compare.lanes import act, chosen, dialog, fitting, settle_lanes, try_beside
+from pages.parts.compare.partly import partly
 from pages.parts.compare.permalink import MOST_LANES, case_link, write_link
 from pages.parts.compare.presenting import present, presenting
 from pages.parts.compare.reranked import rerank
@@ -93,6 +94,7 @@ def page() -> None:
         else:
             draw(on_screen)
             with above:
+                partly(on_screen)
                 unbuilt(on_screen)  # after the board, so that no job ends between them unseen
     if (link := here(on_screen)) is not None:
         in_place(link.parameters())
@@ -143,6 +145,13 @@ def options() -> None:
             help="Name the entities at the ends of the best paths (the graph reader).",
             persist_state="session",
         )
+        if source().documents:
+            st.toggle(
+                "Wait for all vectors",
+                key=Session.whole.name,
+                help="Of many documents, those passages are searched that are encoded so far. With this on, a question waits for all.",
+                persist_state="session",
+            )
 
 
 def edited() -> Shown | None:

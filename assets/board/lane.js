@@ -89,7 +89,7 @@ export class Lane {
   }
 
   updateHead() {
-    const { title, number, subtitle, terms, status, status_text: text, progress } = this.data;
+    const { title, number, subtitle, terms, status, status_text: text, progress, partly } = this.data;
     setText(this.title, title);
     setText(this.number, number);
     setHidden(this.number, !number);
@@ -97,10 +97,12 @@ export class Lane {
     setText(this.subtitle, subtitle);
     this.subtitle.title = [subtitle, terms].filter(Boolean).join("\n"); // long lines are cut after two rows
     setHidden(this.subtitle, !subtitle);
-    setText(this.sign, SIGNS[status] ?? "");
-    setText(this.statusText, this.soFar && this.pending ? "At work; shows what it has so far" : text || STATUS_WORDS[status] || "");
+    const part = status === "done" && partly; // of vectors that are still being made
+    setText(this.sign, part ? "◔" : SIGNS[status] ?? "");
+    setText(this.statusText, this.soFar && this.pending ? "At work; shows what it has so far" : part || text || STATUS_WORDS[status] || "");
     const told = this.pending ? progress : null;
-    this.status.classList.toggle("sr-only", status === "done" || Boolean(told));
+    this.status.classList.toggle("partly", Boolean(part));
+    this.status.classList.toggle("sr-only", (status === "done" && !part) || Boolean(told));
     this.progress.update(told, this.pending ? this.data.so_far : null);
   }
 

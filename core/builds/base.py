@@ -190,6 +190,16 @@ class BuildLine(OperatorLine[BuildOperator]):
         return {type(operator).__name__: operator.edition for operator in self.operators if operator.edition > 1}
 
     @property
+    def indexes(self) -> tuple[BuildOperator, ...]:
+        """The operators that make what is searched in the graph, as vectors."""
+        return tuple(operator for operator in self.operators if operator.stage == "index")
+
+    @property
+    def unindexed(self) -> BuildLine:
+        """The line without these: the graph alone."""
+        return BuildLine(tuple(operator for operator in self.operators if operator.stage != "index"))
+
+    @property
     def asks_chat(self) -> bool:
         """Whether any operator asks a language model."""
         return any(operator.chats() for operator in self.operators)

@@ -59,6 +59,7 @@ class Status:
     graph: str = ""
     outdated: str = ""
     uncovered: str = ""
+    indexed: bool = True  # whether its indexes were made with it; else a question makes those that it reads
 
     @property
     def serves(self) -> bool:
@@ -99,7 +100,8 @@ def status(corpus: Corpus, build: str | Build) -> Status:
         current = same and known["corpus"] == first.basis(corpus) and known.get("graph", placed) == placed
         uncovered = first.uncovered(corpus)
         outdated = "" if current else (uncovered or CHANGED) if same else EARLIER
-        return Status(one, True, current, folder, known["report"], placed, outdated, uncovered if current else "")
+        indexed = bool(known.get("indexed", True))
+        return Status(one, True, current, folder, known["report"], placed, outdated, uncovered if current else "", indexed)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Status(one, False, False, folder)
 
@@ -173,13 +175,15 @@ def build(
     saved: SavedReplies | None = None,
     lanes: int = LANES,
     cap: Cap | None = None,
+    indexed: bool = True,
 ) -> Graph:
     """The graph that a build makes of a corpus, stored and opened; only what depends on what has changed is made anew.
 
     What each chunk told and each reply of a language model is kept as it comes, so that a build that was cancelled or killed goes on from
     there; replies come from `saved`, by default the person's own with those that ship with the corpus, as what its chunks told does. A
-    language model is asked `lanes` things at a time where it can. The graph before serves until this one is whole, with its vectors. It
-    stops before it would go over a `cap`, with what it spent before it was stopped the last time.
+    language model is asked `lanes` things at a time where it can. The graph before serves until this one is whole, with its vectors; where
+    not `indexed` none are made, as a question makes those that it reads. It stops before it would go over a `cap`, with what it spent
+    before it was stopped the last time.
 
     Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), CapReached, and what `check` raises.
     """
@@ -189,7 +193,7 @@ def build(
     ctx = context(corpus, models, progress, check, report, saved, lanes, spending)
     with locked(_at_work(folder), True, busy_elsewhere(progress, check)):
         try:
-            graph = _built(one, Made(corpus), folder, ctx)
+            graph = _built(one, Made(corpus), folder, ctx, indexed)
         finally:
             ctx.close()
         _came(corpus, one, ctx)
@@ -202,6 +206,8 @@ def build(
             "line": repr(one.line),
             "report": ctx.report.plain(),
         }
+        if not indexed and one.line.indexes:
+            record["indexed"] = False
         spending.forget()
         keep(folder / BUILT, lambda stream: stream.write(json.dumps(digests.marked(record), ensure_ascii=False, indent=1).encode()))
     progress("Done", 1.0)
@@ -232,14 +238,15 @@ def _at_work(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}-{AT_WORK}")
 
 
-def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
+def _built(build: Build, made: Made, folder: Path, ctx: BuildContext, indexed: bool = True) -> Graph:
     took: dict[BuildOperator, Took] = {}
     stored, temporary = False, folder.with_name(f"{folder.name}{NEXT}")
-    for number, operator in enumerate(build.line):
+    line = build.line if indexed else build.line.unindexed
+    for number, operator in enumerate(line):
         ctx.check()
         if operator.stage == "index" and not stored:
             made, stored = _stored(made, build, folder, temporary), True
-        part = _part(ctx, build.line, number)
+        part = _part(ctx, line, number)
         part.progress(operator.title.capitalize(), 0.0)
         made = _timed(operator, made, part, took)
     graph = (made if stored else _stored(made, build, folder, temporary)).graph
@@ -247,7 +254,7 @@ def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
     if not graph.n_nodes and not _bare(build) and not any(ctx.report.counts[what] for what in UNREADABLE):
         ctx.report.note("Nothing was found in these texts: the graph has no nodes.")
     if not build.line.asks_chat:
-        learn(build.line, took, len(made.chunks))
+        learn(line, took, len(made.chunks))
     if graph.folder == folder.absolute():
         return graph
     take_indexes(temporary, folder)

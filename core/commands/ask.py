@@ -72,6 +72,11 @@ def add(commands) -> None:
     )
     ask.add_argument("--seed", type=int, default=0)
     ask.add_argument("--no-llm", action="store_true", help="do not ask a language model for the answer")
+    ask.add_argument(
+        "--whole",
+        action="store_true",
+        help="wait until all vectors of the documents are there; without it, of many documents those are searched that are encoded so far",
+    )
     ask.add_argument("--json", action="store_true", help="print one JSON object")
     ask.set_defaults(run=run)
 
@@ -101,6 +106,8 @@ def run(options) -> int:
     if options.without:
         lanes = [None if one is None else asdict(one) for one in found]
         result["without"] = {"names": options.without, "text": together(job.comparison, found), "lanes": lanes}
+    for job in engine.preparing.of("index-"):
+        job.stop()  # this process ends; what was encoded is kept
     if options.json:
         print(json.dumps(result, ensure_ascii=False, indent=2))
     else:
@@ -123,7 +130,7 @@ def _measure(comparison: Comparison) -> None:
 def _without(ask: Ask, names: Sequence[str], engine) -> Ask:
     """The same question to the same source without the documents or entities of these names. Raises BadInput."""
     edits = tuple(Edit("passage" if name in ask.source else "node", (name,)) for name in names)
-    return replace(ask.source, edits=edits).open(engine).ask(ask.question, ask.seed, ask.reader, ask.model)
+    return replace(replace(ask.source, edits=edits).open(engine).ask(ask.question, ask.seed, ask.reader, ask.model), whole=ask.whole)
 
 
 def _asked(source: Source, options, engine) -> Ask:
@@ -131,7 +138,7 @@ def _asked(source: Source, options, engine) -> Ask:
     with bar(f"Opening {source.noun}") as advanced:
         opened = source.open(engine, advanced)
     given = options.entity, options.answer, options.gold
-    return asked(engine, opened, options.question, *given, model=not options.no_llm, seed=options.seed)
+    return replace(asked(engine, opened, options.question, *given, model=not options.no_llm, seed=options.seed), whole=options.whole)
 
 
 def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> None:
@@ -153,6 +160,8 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
         if answered["error"]:
             print(f"  failed: {answered['error']}")
             continue
+        if answered["partly"]:
+            print(f"  searched {answered['partly']}; the same command goes on from there, and --whole waits for all")
         for note in (note for step in lane.state.trace for note in step.notes if note.startswith(UNASKED)):
             print(f"  {note}")
         if answered["reader_answers"] is not None:

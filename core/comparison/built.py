@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 
 from cachetools import LRUCache
 
 from core.builds import Build, build, build_for, open_graph, status
-from core.builds.base import BuildLine
+from core.builds.opened import OpenedIndex
 from core.builds.run import BUILT, place
 from core.builds.shipped import Unasked, Uncovered, ships
 from core.corpus import Corpus
@@ -44,15 +43,14 @@ class BuiltGraphs:
         progress: Callable[[str, float | None], None] | None = None,
     ) -> Graph:
         """The graph that a build made of a corpus, of a kind of graph the best that is there (`core.builds.standing`); without `spec` the
-        chunks, whether their vectors are there or not.
+        chunks.
 
         That of the chunks alone is made where there is none; with `progress`, which is told, that of a corpus which is not large as well,
         unless a language model is asked for it; one that came with the corpus asks none, and where it does not fit what is here the next
-        best is taken. Raises BadParameter for an unknown build, StoreError where it is not built yet, saying how to build it.
+        best is taken. No vectors are made with it: an operator that reads some makes them. Raises BadParameter for an unknown build,
+        StoreError where it is not built yet, saying how to build it.
         """
         one = build_for(corpus, spec or CHUNKS)
-        if not spec and not status(corpus, one).serves:
-            return self._graph(corpus, replace(one, line=_unindexed(one.line)), check, progress)
         try:
             return self._graph(corpus, one, check, progress)
         except Uncovered:
@@ -105,20 +103,17 @@ class BuiltGraphs:
 
     def _made(self, corpus: Corpus, one: Build, check: Callable[[], None], progress: Callable[[str, float | None], None]) -> Graph:
         """The graph, built without asking a language model. Raises Uncovered where it came with the corpus and does not fit here."""
+        indexed = isinstance(one.line.operators[0], OpenedIndex)  # whose vectors came with it
         if not one.line.asks_chat:
-            return build(corpus, one, self._models, progress, check)
+            return build(corpus, one, self._models, progress, check, indexed=indexed)
         key = (str(corpus.folder), corpus.digest, repr(one.line))
         if key in self._uncovered:
             raise Uncovered
         try:
-            return build(corpus, one, Unasked(self._models), progress, check)
+            return build(corpus, one, Unasked(self._models), progress, check, indexed=indexed)
         except Uncovered:
             self._uncovered.add(key)
             raise
-
-
-def _unindexed(line: BuildLine) -> BuildLine:
-    return BuildLine(tuple(operator for operator in line if operator.stage != "index"))
 
 
 def _soon(corpus: Corpus, one: Build) -> bool:

@@ -168,6 +168,7 @@ class LaneRun:
             progress.far,
             self.seen,
             self.states.append,
+            whole=self.ask.whole,
         )
         waiting = list(operators)
         while waiting:
@@ -183,7 +184,7 @@ class LaneRun:
             if state is None:
                 state = operator(self.state, replace(context, preview=self._preview(operator, waiting, progress)))
                 if operator.remembered:
-                    if not (state.trace and state.trace[-1].unusable):
+                    if not (state.trace and state.trace[-1].unusable) and not state.partly:
                         self.prefixes.put(key, state)
                 else:
                     self.stamp += operator.outcome(state)

@@ -142,12 +142,14 @@ class Blocks:
         return [number for number in range(len(self)) if not block_file(self.folder, number).exists()]
 
     def complete(self, encode: Encode, progress: Tell, check: Callable[[], None]) -> None:
-        """Encode the missing blocks and keep each as it comes; then the keys of all texts, for the graph's next content.
+        """Keep the keys of all texts, for the graph's next content; then encode the missing blocks and keep each as it comes.
 
-        A text whose vector an earlier content of the graph has is not encoded again. Raises StoreError, and what `check` and
-        `encode` raise.
+        A text whose vector an earlier content of the graph has is not encoded again, be that content encoded whole or in part. Raises
+        StoreError, and what `check` and `encode` raise.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
+        every = [keys(self.texts_of(self.items(number))) for number in range(len(self))]
+        keep(self.folder / KEYS, lambda stream: np.save(stream, np.concatenate(every)))
         missing, waiting, total = self.missing(), {}, self.total()
         share = 1 - len(missing) / len(self)
         earlier = Earlier.beside(self.folder, others=self.graph.columns.of_texts)
@@ -156,7 +158,7 @@ class Blocks:
             for number in missing:
                 check()
                 texts = self.texts_of(self.items(number))
-                rows = earlier.rows(keys(texts))
+                rows = earlier.rows(every[number])
                 waiting[number] = rows
                 yield number, [texts[i] for i in np.flatnonzero(rows < 0)]
 
@@ -171,17 +173,16 @@ class Blocks:
                 self.encoded, self.reused = self.encoded + len(vectors), self.reused + len(block) - len(vectors)
                 share = 1 - (len(missing) - done) / len(self)
                 progress(f"Encoding {self.label}: {round(share * total):,} of {total:,}", share)
-        every = [keys(self.texts_of(self.items(number))) for number in range(len(self))]
-        keep(self.folder / KEYS, lambda stream: np.save(stream, np.concatenate(every)))
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The finished vectors of one content: the keys of its texts ascending by their first half, and the row of each."""
+    """The vectors of one content: the keys of those texts that are encoded, ascending by their first half, and the row of each."""
 
     folder: Path
     keys: np.ndarray  # uint64 [n, 2]
     rows: np.ndarray  # int64 [n]
+    total: int  # how many texts the content has
 
     def find(self, wanted: np.ndarray) -> np.ndarray:
         """For each key its row, or -1, int64."""
@@ -198,13 +199,13 @@ class Earlier:
 
     @classmethod
     def beside(cls, folder: Path, others: bool = False) -> Earlier:
-        """What finished folders of this name hold beside that of other contents, the newest first; with `others` also those of the graphs
+        """What folders of this name hold beside that of other contents, the newest first; with `others` also those of the graphs
         beside this one, as the graphs of a corpus have many texts in common."""
         indexes = folder.parent.parent
-        places = [*indexes.glob(f"*/{folder.name}/{DONE}")]
-        places += indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{DONE}") if others else []
-        known = {done.parent for done in places if done.parent != folder}
-        newest = sorted(known, key=lambda other: (-(other / DONE).stat().st_mtime_ns, str(other)))
+        places = [*indexes.glob(f"*/{folder.name}/{KEYS}")]
+        places += indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{KEYS}") if others else []
+        known = {file.parent for file in places if file.parent != folder}
+        newest = sorted(known, key=lambda other: (-(other / KEYS).stat().st_mtime_ns, str(other)))
         found = []
         for other in newest[:EARLIER]:
             try:
@@ -212,8 +213,11 @@ class Earlier:
                 keys = np.load(other / KEYS)
             except (OSError, ValueError, EOFError):  # damaged: its texts are encoded anew
                 continue
+            encoded = np.repeat([block_file(other, number).exists() for number in range(-(-len(keys) // BLOCK))], BLOCK)[: len(keys)]
             order = np.argsort(keys[:, 0], kind="stable")
-            found.append(Source(other, keys[order], order))
+            order = order[encoded[order]]
+            if len(order):
+                found.append(Source(other, keys[order], order, len(keys)))
         return cls(tuple(found))
 
     def rows(self, wanted: np.ndarray) -> np.ndarray:
@@ -222,7 +226,7 @@ class Earlier:
         for source in self.sources:
             here = source.find(wanted)
             found = np.where((found < 0) & (here >= 0), start + here, found)
-            start += len(source.rows)
+            start += source.total
         return found
 
     def filled(self, rows: np.ndarray, fresh: np.ndarray) -> np.ndarray:
@@ -238,9 +242,9 @@ class Earlier:
 
     def _vector(self, row: int) -> np.ndarray:
         for source in self.sources:
-            if row < len(source.rows):
+            if row < source.total:
                 break
-            row -= len(source.rows)
+            row -= source.total
         file = block_file(source.folder, row // BLOCK)
         if file not in self._blocks:
             try:

@@ -14,7 +14,7 @@ from core.graph.algorithms.leiden import CLUSTER, too_large
 from core.graph.algorithms.walk_corpus import WalkPlan
 from core.graph.store import Graph
 from core.indexes import cases as memory
-from core.indexes import chains, communities, vectors, walks, words
+from core.indexes import chains, communities, so_far, vectors, walks, words
 from core.indexes.reports import Reports
 from core.io.durations import span
 
@@ -166,7 +166,7 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
         rf"vectors-{of}-(?P<encoder>[0-9a-f]+)",
         lambda match: "",
         lambda graph, env: vectors.place(graph, env.models.encoder(), of).name,
-        lambda graph, env, tell, check: vectors.build(graph, env.models.encoder(), of, tell, check),
+        lambda graph, env, tell, check: so_far.make(graph, env.models.encoder(), of, tell, check),
         lambda graph, env: vectors.count(graph, of) * SECONDS_A_TEXT[of],
         "without a GPU",
         adds=True,

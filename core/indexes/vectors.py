@@ -128,7 +128,8 @@ def place(graph: Graph, encoder, of: Of) -> Path:
 def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check: Callable[[], None] = nothing) -> VectorIndex:
     """The vectors, encoded first where there are none yet and few are wanted.
 
-    Raises StoreError where there are none and more than `MAX_ITEMS_IN_QUESTION` are wanted, with the command that prepares them.
+    Raises StoreError where there are none and more than `MAX_ITEMS_IN_QUESTION` are wanted of a graph of triples, with the command that
+    prepares them.
     """
     if graph.edited_from is not None:
         return graph.derived.once("vectors of the rest", (fingerprint(encoder), of), lambda: _of_rest(graph, encoder, of, progress, check))
@@ -137,7 +138,7 @@ def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check:
         index, done = shelf.values.get(key, (None, ""))
         if index is None or not os.path.exists(done):  # may have been deleted since
             index = opened(place(graph, encoder, of))
-            if index is None and count(graph, of) > MAX_ITEMS_IN_QUESTION:
+            if index is None and count(graph, of) > MAX_ITEMS_IN_QUESTION and not graph.columns.of_texts:
                 name = graph.folder or graph.name
                 raise StoreError(
                     f"The {count(graph, of):,} {of} of “{graph.name}” have no vectors yet; encode them on the page Indexes, or with: "

@@ -34,6 +34,7 @@ class Recorder:
         self.notes: list[str | Callable[[], str]] = []  # a function where it is to be worded only if it is told
         self.frames: list[Frame] = []
         self.before_cut: Ranking | None = None
+        self.partly = ""  # how much of what is searched was there, where that was not all
         self.fault = ""  # why the last reply was blank or cut, where one was
         self.sizes: dict[str, int] = {}  # beside those of what the operator writes
         self.so_far: State | None = None  # what is worth keeping where the operator fails on the way
@@ -42,6 +43,7 @@ class Recorder:
         """Take what an operator within this one spent and noted, and why its last reply was blank or cut."""
         self.usage += part.usage
         self.notes += part.notes
+        self.partly = part.partly or self.partly
         self.fault = part.fault or self.fault
 
     def replied(self, reply: Reply, what: str = "reply") -> Reply:
@@ -67,7 +69,8 @@ class Context:
     `check()` raises Cancelled where the person cancelled; `progress(text, fraction)` says what is being done;
     `far` hears how far a ranking or a prompt is; `on_text` receives the answer as it is written; `partly` the state that an operator
     which fails had come to; `preview` how far an operator at work is, in words, and what gives the state that it has so far, where
-    somebody looks on. With `answering` off, language models are not asked for answers.
+    somebody looks on. With `answering` off, language models are not asked for answers; where not `whole`, vectors that are still being
+    made are searched as far as they are there.
     """
 
     graph: Any
@@ -81,6 +84,7 @@ class Context:
     seen: set = field(default_factory=set, repr=False, compare=False)  # what models were asked for in this run
     partly: Callable[[State], None] = lambda state: None
     preview: Callable[[str, Callable[[Recorder], State]], None] | None = None
+    whole: bool = True
 
     @property
     def models(self) -> Models:
@@ -167,6 +171,7 @@ class Operator(Declared):
             thoughts=tuple(meter.thoughts),
             unusable=meter.unusable,
             fault=recorder.fault,
+            partly=recorder.partly,
             **_times(meter, seconds),
         )
         return after.replace(trace=(*trace, step))

@@ -125,7 +125,8 @@ class Source(ABC):
 
 @dataclass(frozen=True)
 class Ask:
-    """One question to one source, as every lane gets it."""
+    """One question to one source, as every lane gets it. Where not `whole`, vectors that are still being made are searched as far as they
+    are there."""
 
     source: Source
     question: Question
@@ -133,6 +134,7 @@ class Ask:
     seed: int = 0
     reader: bool = True
     model: bool = True
+    whole: bool = True
 
     def key(self, models: str) -> tuple:
         """What a computed state depends on, beside its operators."""

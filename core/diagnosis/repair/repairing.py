@@ -73,7 +73,7 @@ class Repairing:
         self._in_time(job)
         verdict = explain(self._comparison)
         for lane, one in zip(self._comparison.lanes, verdict.lanes):
-            if one is None or one.stage is None or lane.tried or self._asks_chat(lane.instance):
+            if one is None or one.stage is None or lane.tried or lane.state.partly or self._asks_chat(lane.instance):
                 continue
             self._wait(job)
             lane.repair = repair(lane.run, one.losses, lane_by_model(self._comparison, lane), lane.saved_alive, job.check)

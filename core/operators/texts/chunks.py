@@ -9,6 +9,7 @@ import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_lists, chunk_text, chunks_of
+from core.indexes.so_far import cosines_now
 from core.indexes.vectors import vector_index
 from core.models.base import question_vectors
 from core.operators.base import Context, Operator, Recorder
@@ -126,10 +127,12 @@ class ChunksOfHits(Operator):
         if not rows:
             return {}
         encoder, asked = ctx.models.encoder(self.encoder), np.array(sorted(rows), np.int64)
-        index = vector_index(ctx.graph, encoder, "chunks", ctx.progress, ctx.check)
         recorder.usage += Usage(texts=1)
         vector = question_vectors(encoder, [state.question.text], ctx.check)[0]
-        return dict(zip(asked.tolist(), index.cosines(vector, asked).tolist()))
+        cosines = None if ctx.whole else cosines_now(ctx.graph, encoder, "chunks", vector, asked, ctx.check)
+        if cosines is None:
+            cosines = vector_index(ctx.graph, encoder, "chunks", ctx.progress, ctx.check).cosines(vector, asked)
+        return dict(zip(asked.tolist(), cosines.tolist()))
 
     def words(self) -> str:
         return f"{self.keep:,} chunks of the hits by vector"

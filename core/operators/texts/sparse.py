@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from core.graph.protocol import KnowledgeGraph
 from core.indexes.encoded import Of, count
 from core.indexes.words import postings
 from core.operators.base import Context, Operator, Recorder
@@ -101,7 +100,7 @@ class SparseNodes(ByWords):
 
 
 def searchable(
-    graph: KnowledgeGraph, of: Of, by: str, progress: Callable[[str, float | None], None] = silent, check: Callable[[], None] = lambda: None
+    graph: Any, of: Of, by: str, progress: Callable[[str, float | None], None] = silent, check: Callable[[], None] = lambda: None
 ) -> Search:
     """The texts of all chunks or nodes made searchable by words, once for each graph."""
     found = postings(graph, of, progress, check)

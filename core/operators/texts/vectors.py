@@ -9,7 +9,8 @@ import numpy as np
 
 from core.graph.store import Graph
 from core.indexes.encoded import Of, count
-from core.indexes.vectors import vector_index
+from core.indexes.so_far import VectorsSoFar, searchable_now
+from core.indexes.vectors import VectorIndex, vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.facts import alike_in
 from core.operators.texts.hits import BEFORE_CUT, KIND_OF, best_names, ranked, unreported
@@ -20,6 +21,14 @@ from core.types import Ranking, State
 KEEP_HELP = "How many of the nearest are taken; 4 in the in-depth analysis."
 ORDER_HELP = "nearest: by cosine; connected: those between the best connected entities first, then by weight."
 LEAST_HELP = "The least cosine of a hit; -1 takes all (LightRAG and nano-graphrag: 0.2)."
+
+
+def nearest_by(encoder: str, of: Of, ctx: Context) -> VectorIndex | VectorsSoFar:
+    """The vectors of what is searched by the encoder of a name or role; those there are so far where the question need not wait for all."""
+    begin, known = ctx.environment.encoding, ctx.models.encoder(encoder)
+    if ctx.whole or begin is None:
+        return vector_index(ctx.graph, known, of, ctx.progress, ctx.check)
+    return searchable_now(ctx.graph, known, of, lambda: begin(ctx.graph, encoder, of), ctx.progress, ctx.check)
 
 
 class ByVector(Operator):
@@ -50,13 +59,16 @@ class ByVector(Operator):
         if state.vector is None:
             recorder.notes.append("There is nothing to search by.")
             return Ranking(kind, (), ())
-        index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), self.of, ctx.progress, ctx.check)
+        index = nearest_by(self.encoder, self.of, ctx)
         ctx.progress("Searching vectors", None)
         left_out = self._left_out(ctx.graph)
         order = ranked(kind, *index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT)), left_out))
         enough = sum(score >= self.least for score in order.scores or ())
         recorder.before_cut, found = order, order.head(min(self.keep, enough))
-        recorder.notes.append(f"The nearest of {total:,} {self.field}: {best_names(ctx.graph, found) or 'none near enough'}.")
+        those = f"{total:,} {self.field}"
+        if isinstance(index, VectorsSoFar):
+            recorder.partly, those = index.words, f"{len(index):,} of {those}, as the others are still being encoded"
+        recorder.notes.append(f"The nearest of {those}: {best_names(ctx.graph, found) or 'none near enough'}.")
         recorder.notes.extend(filter(None, (index.source, index.approximate)))
         return found
 

@@ -92,6 +92,7 @@ class Board:
             "retrieves": any(operator.stage in ("extract", "retrieve") for operator in lane.instance.line.parts()),
             "error": lane.error,
             "answer": lane.answer or state.answer,
+            "partly": f"Searched {state.partly}" if state.partly else "",
             "answer_fault": answer_fault(state),
             "thought": thought(state),
             "model": OWN_ANSWER if state.own_answer else answerer(self._comparison, lane),

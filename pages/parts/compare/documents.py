@@ -28,7 +28,7 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
     known = known_question(text) or Question(text)
     question = replace(known, answers=tuple(session.answers))
     asked = replace(CorpusSource.of(prepared_corpus(name)), edits=tuple(edits))
-    return engine().ask(asked, question, seed=session.seed, reader=reader, model=model)
+    return replace(engine().ask(asked, question, seed=session.seed, reader=reader, model=model), whole=session.whole)
 
 
 def prepared_corpus(name: str) -> Corpus:

@@ -148,6 +148,7 @@ class Session:
     question: Widget[str] = Widget("", "The question in the bar; set by an address, a case, an example or a set.")
     model: Widget[bool] = Widget(True, "Whether a language model answers; set by the options, an address or a case.")
     reader: Widget[bool] = Widget(True, "Whether it is answered without one as well; set by the options, an address or a case.")
+    whole: Widget[bool] = Widget(False, "Whether a question waits until all vectors are there; set by the options.")
     seed: Key[int] = Key(0, "The seed of whatever is drawn at random; set by an address or a case.")
     entities: Key[list[str]] = Key(list, "Where the search starts; set by a set, a case, an address, a person, or found in the question.")
     answers: Key[list[str]] = Key(list, "The known answers; set by a set, a case, an address or a person.")

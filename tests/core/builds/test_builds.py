@@ -118,7 +118,7 @@ def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_pat
 def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, monkeypatch):
     asked, at_work, waits, heard = BuiltGraphs(Reading()), threading.Event(), threading.Event(), []
 
-    def slow(corpus, one, models, progress, check):
+    def slow(corpus, one, models, progress, check, indexed):
         progress("Encoding chunks: 1 of 4", 0.25)
         at_work.set()
         assert waits.wait(20)

@@ -1,0 +1,237 @@
+"""Vectors that are searched while they are made, by hand: what is there, what is said of it, and how it goes on after a stop."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from core.engine import Engine
+from core.errors import HopscopeError, StoreError
+from core.graph.building.text_graph import assemble, store
+from core.graph.columns import Table
+from core.indexes import encoded, so_far, vectors
+from core.indexes.encoded import Blocks
+from core.indexes.so_far import VectorsSoFar, cosines_now, make, searchable_now, there
+from core.indexes.vectors import opened, place, vector_index
+from core.runtime.jobs import Job
+from tests.films import Bag, Written
+
+WORDS = ("love", "one", "war", "ann", "two", "drama", "three", "cat", "four", "bob")
+
+
+def silent(*_):
+    """Nobody listens, and nobody cancels."""
+
+
+class Slow(Bag):
+    """An encoder that gives its vectors one by one; after `most` of them it waits until it is told to go on."""
+
+    received = True
+
+    def __init__(self, most=10**9):
+        self.most, self.given, self.go_on, self.reached = most, 0, threading.Event(), threading.Event()
+
+    def encode(self, texts, check=None, received=None):
+        found = []
+        for text in texts:
+            if self.given >= self.most and received:
+                self.reached.set()
+                while not self.go_on.wait(0.01):
+                    (check or silent)()
+            found.append(super().encode([text]))
+            if received:
+                self.given += 1
+                received([text], found[-1])
+        return np.concatenate(found) if found else np.zeros((0, 4), np.float32)
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Blocks of four texts, and nobody waits."""
+    monkeypatch.setattr(encoded, "BLOCK", 4)
+    monkeypatch.setattr(so_far, "BLOCK", 4)
+    monkeypatch.setattr(so_far, "PATIENCE", 0.0)
+    monkeypatch.setattr(so_far, "FIRST", 1)
+    monkeypatch.setattr(so_far, "WAITED_FOR", 0.0)
+    monkeypatch.setattr(so_far, "LOOK", 0.02)
+
+
+@pytest.fixture
+def graph(tmp_path):
+    ids = [f"d{number}" for number in range(10)]
+    chunks = Table.of(id=ids, document=ids, title=[""] * 10, text=list(WORDS))
+    return store(assemble("ten", [], [], {}, {}, chunks), tmp_path / "ten")
+
+
+def started(graph, encoder):
+    """A job that makes the vectors, at work in a thread."""
+    job = Job("vectors", lambda job: make(graph, encoder, "chunks", job.tell, job.check))
+    threading.Thread(target=job.run, daemon=True).start()
+    return job
+
+
+def test_what_is_encoded_so_far_is_searched(graph):
+    encoder = Slow(most=6)  # the first block of four, and two of the second
+    job = started(graph, encoder)
+    assert encoder.reached.wait(20)
+    found = there(graph, encoder, "chunks")
+    assert found.items.tolist() == [0, 1, 2, 3, 4, 5] and found.words == "60 % of the passages so far"
+    asked = Bag().encode(["two"])[0]
+    ids, cosines = found.nearest(asked, 3)
+    by_hand = np.round(Bag().encode(list(WORDS[:6])).astype(np.float16).astype(np.float32) @ asked, 6)
+    assert ids[0] == 4 and cosines == pytest.approx(np.sort(by_hand)[::-1][:3], abs=1e-6)
+    encoder.go_on.set()
+    assert job.wait(20) and job.status == "done"
+    assert len(there(graph, encoder, "chunks")) == 10 and len(vector_index(graph, encoder, "chunks")) == 10
+
+
+def test_a_part_gives_the_cosines_that_all_give(graph):
+    encoder = Slow()
+    whole = vectors.build(graph, encoder, "chunks", silent, silent)
+    found, asked = there(graph, encoder, "chunks"), Bag().encode(["war drama"])[0]
+    assert [one.tolist() for one in found.nearest(asked, 10)] == [one.tolist() for one in whole.nearest(asked, 10)]
+
+
+def test_less_than_one_percent_is_said_so_and_all_but_one_is_not_all():
+    words = lambda n, total: VectorsSoFar("nodes", total, np.arange(n), ()).words
+    assert words(5, 1000) == "less than 1 % of the entities so far" and words(999, 1000) == "99 % of the entities so far"
+
+
+def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch):
+    encoder = Slow(most=6)
+    job = started(graph, encoder)
+    assert encoder.reached.wait(20)
+    part = searchable_now(graph, encoder, "chunks", lambda: job, silent, silent)
+    assert isinstance(part, VectorsSoFar) and len(part) == 6
+    monkeypatch.setattr(so_far, "WAITED_FOR", 1e9)  # the rest is soon there
+    encoder.go_on.set()
+    assert len(searchable_now(graph, encoder, "chunks", lambda: job, silent, silent)) == 10
+
+
+def test_vectors_that_cannot_be_made_are_said(graph):
+    class Broken(Bag):
+        def encode(self, texts, check=None):
+            raise HopscopeError("There is no such encoder here.")
+
+    encoder = Broken()
+    with pytest.raises(HopscopeError, match="no such encoder"):
+        searchable_now(graph, encoder, "chunks", lambda: started(graph, encoder), silent, silent)
+
+
+def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
+    encoder = Slow(most=6)
+    job = started(graph, encoder)
+    assert encoder.reached.wait(20)
+    job.stop()
+    assert job.wait(20)
+    with pytest.raises(StoreError, match="cancelled"):
+        searchable_now(graph, encoder, "chunks", lambda: job, silent, silent)
+    again = Slow()
+    assert len(make(graph, again, "chunks", silent, silent)) == 10 and again.given == 6  # the block that was saved is not encoded again
+
+
+def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(graph, tmp_path):
+    encoder = Slow(most=6)
+    job = started(graph, encoder)
+    assert encoder.reached.wait(20)
+    job.stop()
+    assert job.wait(20) and opened(place(graph, encoder, "chunks")) is None
+    rows = np.array([9, 3, 2, 1, 0, 5, 4])
+    other = store(assemble("ten", [], [], {}, {}, graph.columns.chunks.taken(rows)), tmp_path / "ten")
+    again = Slow()
+    found = make(other, again, "chunks", silent, silent)
+    assert again.given == 3 and found.facts["reused"] == 4  # bob, drama and two; what the saved block of the other had is taken
+    expected = Bag().encode([WORDS[row] for row in rows]).astype(np.float16)
+    blocks = Blocks(other, "chunks", place(other, again, "chunks"))
+    assert np.array_equal(np.concatenate([blocks.read(0), blocks.read(1)]), expected)
+
+
+def test_cosines_of_few_items_are_had_before_all_are_there(graph):
+    asked, items = Bag().encode(["cat"])[0], np.array([7, 2])
+    found = cosines_now(graph, Bag(), "chunks", asked, items, silent)
+    whole = vectors.build(graph, Bag(), "chunks", silent, silent)
+    assert found.tolist() == whole.cosines(asked, items).tolist()
+    assert cosines_now(graph, Bag(), "chunks", asked, items, silent) is None  # all are there now
+
+
+class Models(Written):
+    """Models with one encoder, that of the test."""
+
+    def __init__(self, encoder):
+        super().__init__()
+        self.one = encoder
+
+    def encoder(self, name="encoder"):
+        return self.one
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    from core.corpus import Document, new_folder, write
+
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    return write(new_folder("ten"), [Document(f"d{number}", word) for number, word in enumerate(WORDS)])
+
+
+def asked_of(engine, corpus, *lines, whole=False):
+    from dataclasses import replace
+
+    from core.instances.catalogue import find
+    from core.sources import CorpusSource
+    from core.types import Question
+
+    ask = replace(engine.ask(CorpusSource.of(corpus), Question("two")), whole=whole)
+    return engine.compare(ask, [find(line) for line in lines])
+
+
+WORDS_LINE = "BuiltGraph() >> SparseChunks(keep=1) >> AnswerFromTables()"
+VECTORS_LINE = "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=1) >> AnswerFromTables()"
+
+
+def test_a_question_by_words_makes_no_vectors(corpus):
+    encoder = Slow()
+    engine = Engine(Models(encoder))
+    job = asked_of(engine, corpus, WORDS_LINE)
+    assert job.wait(30) and job.comparison.lanes[0].state.chunks.items == (4,)
+    assert encoder.given == 0 and not list(corpus.folder.glob("graphs/*/indexes/*/vectors-*"))
+
+
+def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final_result(corpus):
+    encoder = Slow(most=6)
+    engine = Engine(Models(encoder))
+    job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    assert job.wait(30)
+    part, words = job.comparison.lanes
+    assert part.state.partly == "60 % of the passages so far" and part.state.chunks.items == (4,) and not words.state.partly
+    assert "6 of 10 chunks" in " ".join(note for step in part.state.trace for note in step.notes)
+    again = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    assert again is not job and again.wait(30) and again.comparison.lanes[0].state.partly  # asked anew, of what is there
+    encoder.go_on.set()
+    (making,) = engine.preparing.of("index-")
+    assert making.wait(30)
+    last = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    assert last.wait(30) and not last.comparison.lanes[0].state.partly
+    assert asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE) is last  # a whole result is taken as it is
+    engine.stop()
+
+
+def test_lanes_that_searched_a_part_are_not_taken_over(corpus):
+    encoder = Slow(most=6)
+    engine = Engine(Models(encoder))
+    job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
+    assert job.wait(30)
+    later = engine.compare(job.comparison.ask, [lane.instance for lane in reversed(job.comparison.lanes)], before=job.comparison)
+    assert later.wait(30) and [lane.taken for lane in later.comparison.lanes] == [True, False]
+    engine.stop()
+
+
+def test_who_asks_for_all_waits_for_all(corpus):
+    encoder = Slow(most=6)
+    engine = Engine(Models(encoder))
+    job = asked_of(engine, corpus, VECTORS_LINE, whole=True)
+    assert encoder.reached.wait(20) and not job.ended
+    encoder.go_on.set()
+    assert job.wait(30) and not job.comparison.lanes[0].state.partly and len(job.comparison.lanes[0].state.chunks) == 1
+    engine.stop()
