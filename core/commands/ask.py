@@ -24,6 +24,7 @@ from core.serving.calls import USUAL, asked
 from core.sources import Ask, CorpusSource, GraphSource, Source
 from core.types import Beside
 
+STOPPED = 10.0  # seconds in which what is made in the background ends
 LEAST = 0.005  # seconds below which a time is printed as none
 
 
@@ -106,8 +107,9 @@ def run(options) -> int:
     if options.without:
         lanes = [None if one is None else asdict(one) for one in found]
         result["without"] = {"names": options.without, "text": together(job.comparison, found), "lanes": lanes}
-    for job in engine.preparing.of("index-"):
-        job.stop()  # this process ends; what was encoded is kept
+    for making in engine.preparing.of("index-"):  # vectors, of which what is encoded is kept: this process ends
+        making.stop()
+        making.wait(STOPPED)
     if options.json:
         print(json.dumps(result, ensure_ascii=False, indent=2))
     else:

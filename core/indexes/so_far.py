@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
 from core.errors import HopscopeError, StoreError
 from core.graph.store import Graph
-from core.indexes.encoded import BLOCK, NONE, Blocks, Of, Tell, Texts, Vectors, count, texts
+from core.indexes.encoded import BLOCK, NONE, Blocks, Of, Tell, Texts, Vectors, block_file, count, keys, texts
+from core.indexes.place import keep_if_possible
 from core.indexes.vectors import VectorIndex, build, opened, place, vector_index
+from core.io import digests
 from core.models.base import Encoder
 from core.models.scorers import streams
 from core.runtime.jobs import CANCELLED, FAILED, Job
@@ -24,6 +27,7 @@ PATIENCE = 3.0  # seconds after which what is there is searched
 WAITED_FOR = 20.0  # seconds that the rest may take for all to be waited for
 FIRST = 128  # vectors before which nothing is searched, unless `WAITED_FOR` have passed
 AT_ONCE = 256  # items that are encoded for a question where their vectors are not there yet
+LEFT = "at-work.npz"  # beside the blocks: what is encoded of the one that was at work when making them was stopped
 LOOK = 0.2  # seconds between two looks at how far it is
 CALLED = {"nodes": "entities", "chunks": "passages", "communities": "community reports", "relation-names": "relations"}
 
@@ -40,26 +44,59 @@ _at_work: dict[Path, AtWork] = {}  # by the folder of the vectors
 
 
 def make(graph: Graph, encoder: Encoder, of: Of, progress: Tell, check: Callable[[], None]) -> VectorIndex:
-    """As `core.indexes.vectors.build`, of which all is searched here as it comes. Raises as that does."""
+    """As `core.indexes.vectors.build`, of which all is searched here as it comes; where it is stopped, what is encoded of the block at
+    work is kept as well. Raises as that does."""
     folder = place(graph, encoder, of)
+
+    left = _left(folder)
 
     def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:
         for number, wanted in blocks:
-            now = _at_work[folder] = AtWork(number)
+            known = {text: left[key] for text, key in zip(wanted, _keyed(wanted)) if key in left} if left else {}
+            now = _at_work[folder] = AtWork(number, dict(known))
 
             def received(rows: list[str], vectors: np.ndarray, now: AtWork = now) -> None:
                 now.vectors |= zip(rows, vectors.astype(np.float16))
                 advanced(len(now.vectors))
 
-            if not wanted:
-                yield number, NONE
-            else:
-                yield number, encoder.encode(wanted, check, received) if streams(encoder) else encoder.encode(wanted, check)
+            missing = [text for text in wanted if text not in known]
+            fresh = NONE
+            if missing:
+                fresh = encoder.encode(missing, check, received) if streams(encoder) else encoder.encode(missing, check)
+            if known:
+                both = known | dict(zip(missing, fresh.astype(np.float16)))
+                fresh = np.stack([both[text] for text in wanted])
+            yield number, fresh
 
     try:
         return build(graph, encoder, of, progress, check, encode=encode)
     finally:
-        _at_work.pop(folder, None)
+        _keep_left(folder, _at_work.pop(folder, AtWork()))
+
+
+def _keyed(wanted: Sequence[str]) -> list[bytes]:
+    return [row.tobytes() for row in keys(wanted)]
+
+
+def _left(folder: Path) -> dict[bytes, np.ndarray]:
+    """The vectors of the block that was at work when this was stopped, by the keys of their texts; none where they cannot be read."""
+    try:
+        digests.check_sealed(folder / LEFT)
+        with np.load(folder / LEFT) as saved:
+            return dict(zip([row.tobytes() for row in saved["keys"]], saved["vectors"]))
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile):
+        return {}
+
+
+def _keep_left(folder: Path, at_work: AtWork) -> None:
+    """Save what is encoded of a block that is not whole; where all blocks are, what was saved so is removed."""
+    if opened(folder) is not None:
+        with suppress(OSError):
+            (folder / LEFT).unlink(missing_ok=True)
+    elif at_work.vectors and not block_file(folder, at_work.number).exists():
+        rows = dict(at_work.vectors)
+        vectors = np.stack(list(rows.values()))
+        keep_if_possible(folder / LEFT, lambda stream: np.savez(stream, keys=keys(list(rows)), vectors=vectors))
 
 
 @dataclass(frozen=True, eq=False)

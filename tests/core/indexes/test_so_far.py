@@ -129,7 +129,22 @@ def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
     with pytest.raises(StoreError, match="cancelled"):
         searchable_now(graph, encoder, "chunks", lambda: job, silent, silent)
     again = Slow()
-    assert len(make(graph, again, "chunks", silent, silent)) == 10 and again.given == 6  # the block that was saved is not encoded again
+    found = make(graph, again, "chunks", silent, silent)
+    assert len(found) == 10 and again.given == 4  # neither the block that was saved nor the two of the next are encoded again
+    assert np.array_equal(found.of(np.arange(10)), Bag().encode(list(WORDS)).astype(np.float16).astype(np.float32))
+    assert not (place(graph, again, "chunks") / so_far.LEFT).exists()
+
+
+def test_a_damaged_rest_is_encoded_again(graph):
+    encoder = Slow(most=6)
+    job = started(graph, encoder)
+    assert encoder.reached.wait(20)
+    job.stop()
+    assert job.wait(20)
+    file = place(graph, encoder, "chunks") / so_far.LEFT
+    file.write_bytes(file.read_bytes()[:100])
+    again = Slow()
+    assert len(make(graph, again, "chunks", silent, silent)) == 10 and again.given == 6
 
 
 def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(graph, tmp_path):
@@ -201,6 +216,7 @@ def test_a_question_by_words_makes_no_vectors(corpus):
 def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final_result(corpus):
     encoder = Slow(most=6)
     engine = Engine(Models(encoder))
+    assert asked_of(engine, corpus, VECTORS_LINE).wait(30) and encoder.reached.wait(20)
     job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert job.wait(30)
     part, words = job.comparison.lanes

@@ -108,7 +108,7 @@ def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
     with pytest.raises(Cancelled):
         build(graph, stopped, "nodes", check=lambda: None)
     folder = place(graph, stopped, "nodes")
-    assert [file.name for file in sorted(folder.iterdir())] == ["block-000000.npy", "block-000001.npy"]
+    assert [file.name for file in sorted(folder.glob("block-*"))] == ["block-000000.npy", "block-000001.npy"]
     assert opened(folder) is None and vectors.coverage(graph, stopped, "nodes") == (4, 5)
     told, encoder = [], Counting()
     found = build(graph, encoder, "nodes", lambda text, share: told.append((text, share)))
