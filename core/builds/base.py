@@ -20,6 +20,7 @@ from core.models.base import Chat, Models
 from core.models.chat.lanes import LlamaLanes, several_at_once
 from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.parameters import Declared, parameters
+from core.runtime.cluster import Workers
 from core.runtime.meter import silent
 from core.types import Usage
 
@@ -70,7 +71,8 @@ class BuildContext:
 
     `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled. Language models are asked
     `lanes` questions at a time where they can, servers as many as make replies come faster; what they replied is `replies`, what extractors
-    found lies in `facts`, and `clusters` knows those that came with the corpus. `spending` counts what they cost, and knows the cap.
+    found lies in `facts`, and `clusters` knows those that came with the corpus. `spending` counts what they cost, and knows the cap. With
+    `workers`, chunks are read and texts encoded by these processes.
     """
 
     models: Models
@@ -82,6 +84,7 @@ class BuildContext:
     facts: FactStore = field(default_factory=FactStore)
     clusters: ShippedClusters = field(default_factory=ShippedClusters)
     spending: BuildSpending = field(default_factory=lambda: BuildSpending(None, None, ()))
+    workers: Workers | None = None
     chats: dict[str, CachedChat] = field(default_factory=dict)  # those that were asked, by name or role
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
 from core.builds.base import BuildContext
+from core.indexes.encoded import NONE, Encode, Texts, Vectors, spread
 from core.io.home import home
 from core.io.rows import RowFile, Schema, by_key
 from core.models.scorers import encoded_telling
+from core.runtime.cluster import Workers
 
 SCALED_ROWS = 8192  # vectors scaled together
 BATCH_TEXTS = 500  # texts looked up, or encoded, together; what a kill costs at most
@@ -37,7 +39,7 @@ def halves(texts: Sequence[str], encoder: str, ctx: BuildContext, advanced: Call
     with rows.reading() as base:
         for first in range(0, len(texts), BATCH_TEXTS):
             batch = texts[first : first + BATCH_TEXTS]
-            keys = [hashlib.sha256(f"{signature}\n{text}".encode()).digest() for text in batch]
+            keys = [_key(signature, text) for text in batch]
             part = dict(zip(keys, batch))
             found = {key: np.frombuffer(data, np.float16) for key, data in by_key(base, "vectors", ("key", "vector"), part)}
             missing = [key for key in part if key not in found]
@@ -53,3 +55,35 @@ def halves(texts: Sequence[str], encoder: str, ctx: BuildContext, advanced: Call
                 whole = np.empty((len(texts), len(found[keys[0]])), np.float16)
             whole[first : first + len(batch)] = [found[key] for key in keys]
     return whole
+
+
+def halves_over(workers: Workers, encoder: str, ctx: BuildContext) -> Encode:
+    """As `halves` of blocks of texts, those that are not saved encoded over worker processes; the same vectors, whoever encodes. Raises as
+    that does, and HopscopeError where a worker dies again and again."""
+    signature, saved = ctx.models.signature(encoder), RowFile(home() / "vectors.sqlite", SCHEMA)
+
+    def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:
+        waiting: dict[int, tuple[list[bytes], dict[bytes, np.ndarray], list[bytes]]] = {}
+
+        def missing() -> Iterator[Texts]:
+            for number, wanted in blocks:
+                texts = {_key(signature, text): text for text in wanted}
+                with saved.reading() as base:
+                    found = {key: np.frombuffer(data, np.float16) for key, data in by_key(base, "vectors", ("key", "vector"), texts)}
+                lacking = [key for key in texts if key not in found]
+                ctx.report.fresh += len(lacking)
+                waiting[number] = [_key(signature, text) for text in wanted], found, lacking
+                yield number, [texts[key] for key in lacking]
+
+        for number, vectors in spread(workers, encoder, ctx.check)(missing(), advanced):
+            keys, found, lacking = waiting.pop(number)
+            fresh = dict(zip(lacking, np.asarray(vectors, np.float16)))
+            saved.save("vectors", ((key, vector.tobytes()) for key, vector in fresh.items()))
+            found |= fresh
+            yield number, np.stack([found[key] for key in keys]) if keys else NONE
+
+    return encode
+
+
+def _key(signature: str, text: str) -> bytes:
+    return hashlib.sha256(f"{signature}\n{text}".encode()).digest()

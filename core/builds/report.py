@@ -72,6 +72,20 @@ class BuildReport:
             else:
                 self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
 
+    def include(self, part: BuildReport) -> None:
+        """Add what another process reports of its part of the work."""
+        with self._lock:
+            self.counts.update(part.counts)
+            self.usage, self.usage_saved = self.usage + part.usage, self.usage_saved + part.usage_saved
+        for note in part.notes:
+            self.note(note)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
     def note(self, text: str) -> None:
         """Add a note, once; from whatever thread."""
         with self._lock:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from core.io.plain import to_plain
 from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
 from core.models.price import Cap
+from core.runtime.cluster import Workers
 from core.runtime.meter import silent
 from core.types import Usage
 
@@ -157,12 +158,13 @@ def context(
     saved: SavedReplies | None = None,
     lanes: int = LANES,
     spending: BuildSpending | None = None,
+    workers: Workers | None = None,
 ) -> BuildContext:
     """What the operators of a build of this corpus work with."""
     files = shipped_replies(corpus)
     replies, facts = saved or SavedReplies(shipped=files), FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)])
-    counted = spending or BuildSpending(None, None, ())
-    return BuildContext(models, progress, check, report or BuildReport(), lanes, replies, facts, ShippedClusters(files), counted)
+    clusters, counted = ShippedClusters(files), spending or BuildSpending(None, None, ())
+    return BuildContext(models, progress, check, report or BuildReport(), lanes, replies, facts, clusters, counted, workers)
 
 
 def build(
@@ -176,6 +178,7 @@ def build(
     lanes: int = LANES,
     cap: Cap | None = None,
     indexed: bool = True,
+    workers: Workers | None = None,
 ) -> Graph:
     """The graph that a build makes of a corpus, stored and opened; only what depends on what has changed is made anew.
 
@@ -183,15 +186,18 @@ def build(
     there; replies come from `saved`, by default the person's own with those that ship with the corpus, as what its chunks told does. A
     language model is asked `lanes` things at a time where it can. The graph before serves until this one is whole, with its vectors; where
     not `indexed` none are made, as a question makes those that it reads. It stops before it would go over a `cap`, with what it spent
-    before it was stopped the last time.
+    before it was stopped the last time. With `workers`, chunks are read and vectors made by these processes: the same graph, byte by byte.
 
     Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), CapReached, and what `check` raises.
     """
     one = _build(build)
+    if workers is not None and cap is not None and one.line.asks_chat:
+        raise BadParameter("A cap is counted in one process; build without --workers and --cluster to have one.")
     folder = place(corpus, one)
     spending = BuildSpending(spent_file(folder), models, one.line.models(), cap)
-    ctx = context(corpus, models, progress, check, report, saved, lanes, spending)
-    with locked(_at_work(folder), True, busy_elsewhere(progress, check)):
+    ctx = context(corpus, models, progress, check, report, saved, lanes, spending, workers)
+    started = nullcontext() if workers is None else workers.started()
+    with locked(_at_work(folder), True, busy_elsewhere(progress, check)), started:
         try:
             graph = _built(one, Made(corpus), folder, ctx, indexed)
         finally:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.encoding import halves
+from core.builds.encoding import halves, halves_over
 from core.corpus import Corpus
 from core.corpus.indexes.opening import opened_vectors
 from core.corpus.indexes.tools import TOOLS
@@ -96,7 +96,9 @@ class Vectors(BuildOperator):
         return f"vectors of {self.of}"
 
     def _encode(self, ctx: BuildContext, given: Given | None) -> Encode:
-        """Encodes what is neither saved nor given."""
+        """Encodes what is neither saved nor given, over worker processes where there are some; what an index gave is looked up here."""
+        if given is None and ctx.workers is not None:
+            return halves_over(ctx.workers, self.encoder, ctx)
 
         def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Encoded:
             for number, wanted in blocks:

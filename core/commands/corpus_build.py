@@ -13,6 +13,7 @@ from core.builds.report import UNREADABLE, BuildReport
 from core.builds.run import EARLIER
 from core.builds.shipped import FACTS, NAME, builds_of, shipped, ships
 from core.builds.shipping import ship
+from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import CONTINUE, OK, bar, warn
 from core.corpus import Corpus, open_corpus
 from core.errors import BadInput, ModelFailed, NothingRead
@@ -55,6 +56,7 @@ def add_parts(parts) -> None:
     made.add_argument(
         "--lanes", type=int, default=LANES, metavar="N", help=f"chunks that a language model reads at a time (default: {LANES})"
     )
+    add_workers(made)
     made.set_defaults(run=_build)
 
     ships = parts.add_parser(
@@ -75,7 +77,7 @@ def add_parts(parts) -> None:
 
 
 def _build(options) -> int:
-    cap = cap_of(options.cap)
+    cap, workers = cap_of(options.cap), workers_of(options)
     one = find(options.graph) if "(" in options.graph else chosen(options.graph, options.extractor)
     one = one.by(options.model) if options.model else one
     with bar("Opening the corpus") as advanced:
@@ -92,7 +94,7 @@ def _build(options) -> int:
     report = BuildReport()
     try:
         with bar("Building") as advanced:
-            graph = build(corpus, one, models, advanced, report=report, lanes=max(1, options.lanes), cap=cap)
+            graph = build(corpus, one, models, advanced, report=report, lanes=max(1, options.lanes), cap=cap, workers=workers)
     except NothingRead:
         raise
     except (KeyboardInterrupt, ModelFailed):

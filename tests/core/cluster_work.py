@@ -4,7 +4,9 @@ import os
 import signal
 from pathlib import Path
 
+from core.builds.facts import Entity, Facts
 from core.errors import BadInput
+from core.models.base import Reply
 
 
 def square(number):
@@ -44,3 +46,13 @@ def any_of(piece):
     """The function of that name on its argument."""
     name, argument = piece
     return globals()[name](argument)
+
+
+class Reading:
+    """An extractor that finds each text's last word, and reports a call for it."""
+
+    def extracted(self, texts, ctx):
+        for number, text in reversed(list(enumerate(texts))):
+            ctx.report.used(Reply("", 2, 1))
+            ctx.report.count(**{"asked again": 1})
+            yield number, Facts((Entity(text.split()[-1]),))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import overload
 
 from core.builds.base import BuildContext, BuildOperator, Made
+from core.builds.extract.over_workers import extracted as extracted_over
 from core.builds.fact_store import key_of
 from core.builds.facts import Facts
 from core.builds.report import BuildReport
@@ -74,7 +75,10 @@ class Extractor(BuildOperator):
         fresh: dict[bytes, Facts] = {}
         last = time.monotonic()
         try:
-            for done, (number, facts) in enumerate(self.extracted([keys[key] for key in missing], ctx), 1):
+            texts_left = [keys[key] for key in missing]
+            spread = ctx.workers is not None and bool(self.chats())  # a parser is spread by its batches
+            found = extracted_over(self, texts_left, ctx) if spread else self.extracted(texts_left, ctx)
+            for done, (number, facts) in enumerate(found, 1):
                 fresh[missing[number]] = facts
                 if len(fresh) >= self.held or time.monotonic() - last > SOON:
                     ctx.facts.keep(fresh)

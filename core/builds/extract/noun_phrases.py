@@ -74,7 +74,7 @@ class NounPhrases(Extractor):
         readable = [number for number, text in enumerate(texts) if latin(text)]
         yield from ((number, Facts(notes=(FOREIGN,))) for number in sorted(set(range(len(texts))) - set(readable)))
         batches = [readable[first : first + BATCH_CHUNKS] for first in range(0, len(readable), BATCH_CHUNKS)]
-        for at, facts in read_batches(read, [[texts[number] for number in batch] for batch in batches], ctx.check):
+        for at, facts in read_batches(read, [[texts[number] for number in batch] for batch in batches], ctx.check, ctx.workers):
             yield from zip(batches[at], facts)
 
 

@@ -9,6 +9,7 @@ from queue import SimpleQueue
 from core.builds.facts import Facts
 from core.errors import HopscopeError
 from core.models.threads import threads
+from core.runtime.cluster import Lost, Workers
 from core.runtime.subprocess_worker import in_subprocess
 
 MANY = 16  # batches from which another process is worth its start
@@ -16,9 +17,16 @@ Read = Callable[[Sequence[str]], list[Facts]]  # a function of a module: the fac
 Found = tuple[int, list[Facts]]  # a batch by its number, and what it tells
 
 
-def read_batches(read: Read, batches: Sequence[Sequence[str]], check: Callable[[], None]) -> Iterator[Found]:
+def read_batches(
+    read: Read, batches: Sequence[Sequence[str]], check: Callable[[], None], workers: Workers | None = None
+) -> Iterator[Found]:
     """Each batch with its facts, as they come. A batch is read whole by one process, so that no number of processes changes its facts;
-    what a process that dies leaves is read here. Raises what `check` and `read` do; the other processes end then."""
+    what a process that dies leaves is read here. With `workers` it is they that read. Raises what `check` and `read` do; the other
+    processes end then."""
+    if workers is not None:
+        for number, (batch, facts) in enumerate(workers.each(read, batches, check)):
+            yield number, read(batch) if isinstance(facts, Lost) else facts
+        return
     count = threads() if len(batches) >= MANY else 1
     helpers = [Helper(read, {number: batches[number] for number in range(at, len(batches), count)}) for at in range(1, count)]
     try:

@@ -49,7 +49,7 @@ class SavedReplies:
     """
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
-        self.file, self._files = file or home() / "replies.sqlite", tuple(shipped)
+        self.file, self.shipped = file or home() / "replies.sqlite", tuple(shipped)
         self._rows = RowFile(self.file, SCHEMA)
         self._lock = threading.Lock()
         self._shipped: dict[str, Reply] | None = None
@@ -84,7 +84,7 @@ class SavedReplies:
     def _shipped_ones(self) -> dict[str, Reply]:
         with self._lock:
             if self._shipped is None:
-                self._shipped = {key: reply for file in self._files if file.exists() for key, reply in read_shipped(file)}
+                self._shipped = {key: reply for file in self.shipped if file.exists() for key, reply in read_shipped(file)}
             return self._shipped
 
 

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
 
+from core.builds import build as build_of_texts
+from core.builds.base import BuildContext
+from core.builds.extract import noun_phrases, over_workers
+from core.builds.report import BuildReport
 from core.cli import OK, WRONG, main
+from core.corpus import Document, new_folder, write
 from core.errors import BadParameter, Cancelled, HopscopeError
 from core.evaluation.runs.store import Store, evaluations_file
 from core.graph.building.build import build
 from core.indexes import encoded
 from core.indexes.vectors import build as build_vectors
 from core.indexes.vectors import delete, place
+from core.models.price import Cap
 from core.runtime.cluster import DIED, Lost, Workers
+from core.types import Usage
 from tests.core import cluster_work as work
 from tests.films import TRIPLES
 from tests.real_models import registry as models
@@ -132,6 +140,40 @@ def test_vectors_are_those_of_one_process(films_file, monkeypatch):
         found.append({file.name: file.read_bytes() for file in folder.iterdir() if file.name != encoded.DONE})
         delete(folder)
     assert found[0] == found[1] and len(found[0]) == 3 + 3  # blocks; keys, index and lock
+
+
+def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tmp_path):
+    info = models().info("encoder")
+    if not info.present:
+        pytest.skip(info.how_to_get)
+    documents = [Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.") for number in range(5)]
+    monkeypatch.setattr(encoded, "BLOCK", 2)
+    monkeypatch.setattr(noun_phrases, "BATCH_CHUNKS", 2)
+    found = []
+    for name, workers in (("one", None), ("two", TWO)):
+        monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
+        report = BuildReport()
+        graph = build_of_texts(write(new_folder("texts"), documents), "rkg-noun-phrases", models(), report=report, workers=workers)
+        files = {file.name: file.read_bytes() for file in sorted((graph.folder / "indexes").rglob("*.npy"))}
+        found.append((graph.digest, files, report.counts, report.fresh))
+    assert found[0] == found[1] and found[0][3] > 5 and any(name.startswith("block") for name in found[0][1])
+
+
+def test_chunks_are_read_by_language_models_of_the_workers(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    report, ctx = BuildReport(), BuildContext(models())
+    with_workers = replace(ctx, report=report, workers=TWO)
+    texts = [f"chunk {number}" for number in range(over_workers.BATCH_CHUNKS + 1)]
+    found = list(over_workers.extracted(work.Reading(), texts, with_workers))
+    assert found == sorted(work.Reading().extracted(texts, ctx), key=lambda pair: pair[0])
+    assert report.usage == Usage(len(texts), 2 * len(texts), len(texts)) and report.counts["asked again"] == len(texts)
+
+
+def test_a_cap_needs_one_process(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    corpus = write(new_folder("texts"), [Document("d", "Ann met Bob.")])
+    with pytest.raises(BadParameter, match="one process"):
+        build_of_texts(corpus, "kg-llm", models(), cap=Cap(10.0), workers=TWO)
 
 
 def test_what_cannot_be():
