@@ -23,12 +23,19 @@ if TYPE_CHECKING:
     from hopscope.bringing import build, corpus, graph, open
     from hopscope.comparing import Comparison, Lane, compare, methods
     from hopscope.evaluating import Evaluation, evaluate
+    from hopscope.extending import Context, Operator, Path, Ranking, Recorder, State, param
 
 __all__ = [
     "Comparison",
+    "Context",
     "Evaluation",
     "HopscopeError",
     "Lane",
+    "Operator",
+    "Path",
+    "Ranking",
+    "Recorder",
+    "State",
     "__version__",
     "build",
     "compare",
@@ -39,10 +46,11 @@ __all__ = [
     "graph",
     "methods",
     "open",
+    "param",
     "to_langchain",
     "to_llama_index",
 ]
-MODULES = ("bringing", "comparing", "evaluating", "adapters")
+MODULES = ("bringing", "comparing", "evaluating", "adapters", "extending")
 
 
 def __getattr__(name: str) -> Any:

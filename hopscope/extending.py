@@ -1,0 +1,7 @@
+"""What an operator of one's own is made of."""
+
+from core.operators.base import Context, Operator, Recorder
+from core.parameters import param
+from core.types import Path, Ranking, State
+
+__all__ = ["Context", "Operator", "Path", "Ranking", "Recorder", "State", "param"]
