@@ -11,21 +11,22 @@ export function funnelStages(funnel, agreed, soFar) {
 }
 
 // `held` says where the words of the answer are beside what the bar counts; `aside` that the answer does not come by way of this stage.
-function funnelStage({ stage, alive, of, lost, held, aside }, same, soFar) {
+function funnelStage({ stage, alive, of, lost: missing, held, aside }, same, soFar) {
+  const lost = soFar ? [] : list(missing); // what is not there may come yet
   const known = alive !== null && alive !== undefined && of;
-  const tone = !known ? "none" : same || aside ? "same" : alive >= of ? "good" : alive > 0 ? "warn" : "bad";
+  const tone = !known ? "none" : same || aside || (soFar && alive < of) ? "same" : alive >= of ? "good" : alive > 0 ? "warn" : "bad";
   const fill = el("i");
   fill.style.height = known ? `${Math.max(5, (100 * alive) / of)}%` : "0";
-  const bar = el("span", `bar bar-${tone}`, fill, list(lost).length ? el("span", "lost-mark", `−${lost.length}`) : null);
+  const bar = el("span", `bar bar-${tone}`, fill, lost.length ? el("span", "lost-mark", `−${lost.length}`) : null);
   const node = el("div", aside ? "stage aside" : "stage", bar, el("b", "", known ? `${alive}/${of}` : "–"), el("span", "stage-name", stage), held ? heldSign(held) : null);
-  const gone = list(lost).length ? `. Lost here: ${lost.join(", ")}` : "";
+  const gone = lost.length ? `. Lost here: ${lost.join(", ")}` : "";
   const also = held ? `. The answer's words: ${held.alive} of ${held.of}` : "";
   const off = aside ? ". The graph reader reads all paths, and not the prompt" : "";
   const words = known ? `${stage}: ${alive} of ${of}${soFar ? " so far" : ""}${off}${gone}${also}` : `${stage}: not known yet`;
   node.setAttribute("role", "img");
   node.setAttribute("aria-label", words);
   node.title = words;
-  if (list(lost).length) node.tabIndex = 0;
+  if (lost.length) node.tabIndex = 0;
   return node;
 }
 

@@ -99,8 +99,8 @@ export class Lane {
     setHidden(this.subtitle, !subtitle);
     const part = status === "done" && partly; // of vectors that are still being made
     setText(this.sign, part ? "◔" : SIGNS[status] ?? "");
-    setText(this.statusText, this.soFar && this.pending ? "At work; shows what it has so far" : part || text || STATUS_WORDS[status] || "");
-    const told = this.pending ? progress : null;
+    setText(this.statusText, this.soFar && this.pending ? "Shown so far" : part || text || STATUS_WORDS[status] || "");
+    const told = this.pending ? progress ?? (this.soFar ? { text: text || "At work" } : null) : null;
     this.status.classList.toggle("partly", Boolean(part));
     this.status.classList.toggle("sr-only", (status === "done" && !part) || Boolean(told));
     this.progress.update(told, this.pending ? this.data.so_far : null);

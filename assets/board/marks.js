@@ -20,7 +20,7 @@ export function laneMarks(graph) {
   const { agreed } = board;
   for (const node of graph.nodes.values()) {
     const path = all.nodes.has(node.id);
-    const lost = ["answer", "gold"].includes(node.role) && !alive.has(node.id) && lane.retrieved ? "lost" : "";
+    const lost = ["answer", "gold"].includes(node.role) && !alive.has(node.id) && lane.retrieved && !lane.soFar ? "lost" : "";
     const ghost = !path && !inside.nodes.has(node.id) ? "ghost" : "";
     const same = path && agreed.nodes.has(node.id) ? "same" : "";
     const picked = node.id === graph.clicked ? "picked" : "";

@@ -62,7 +62,7 @@ class Lane:
         """This lane as a screen shows it: where it has not retrieved, as if it had come to what its preview holds."""
         preview = self.preview  # read first, as what takes its place is there before it goes
         if preview is None or self.retrieved:
-            return self
+            return replace(self, preview=None)  # of one moment, also where the lane goes on meanwhile
         return replace(self, run=replace(self.run, states=list(preview.states)), retrieved=True, preview=preview)
 
     @property

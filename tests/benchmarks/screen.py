@@ -1,7 +1,9 @@
-"""What a person waits for on screen: from the click to the first answer, to all retrieved, to the first token, to all done.
+"""What a person waits for on screen: from the click to the first answer, to something in every lane, to the quick lanes done, to all
+retrieved, to the first token, to all done; and what that takes of the server's processor.
 
 In the lanes that the app begins with, in a real browser, on the machine as it is and with `--busy N` beside N processes that do
-nothing but work. Then the same asked again, and the server's memory.
+nothing but work. Then the same asked again, and the server's memory. `--isa avx2` keeps the encoder to what an older processor can, in
+float32. Of each question the first time counts: no vector of its paths is known.
 """
 
 from __future__ import annotations
@@ -9,17 +11,23 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import psutil
 
+from core.instances.catalogue import catalogue
+from pages.parts.compare.permalink import DEFAULT_LANES
+from tests.benchmarks.processor import processor
 from tests.server import CHROMIUM, open_page, server
 
+QUICK_LANES = ("lego-14-quick", "lego-12-quick", "chain-ranking")
+QUICK_PLACES = [place for place, key in enumerate(DEFAULT_LANES) if key in QUICK_LANES]
+WARM = "which person directed the movie Inception"
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 LONGEST = 300  # seconds that one question may take
 
-WATCH = """(question) => new Promise((told) => {
+WATCH = """([question, quick]) => new Promise((told) => {
   const times = {};
   const seen = (name) => { times[name] ??= (performance.now() - start) / 1000; };
   const shown = (lane, voice) => lane.querySelector(`.voice-${voice}:not([hidden]) .voice-text`)?.innerText.trim();
@@ -35,57 +43,86 @@ WATCH = """(question) => new Promise((told) => {
     board = board?.isConnected && board.dataset.question === question ? board : asked();
     const lanes = [...(board?.querySelectorAll(".lane") ?? [])];
     const ended = (lane) => ["done", "failed", "cancelled"].includes(lane.dataset.status);
+    const some = (lane) => shown(lane, "reader") || lane.classList.contains("so-far") || ended(lane);
     if (lanes.some((lane) => shown(lane, "reader"))) seen("first answer");
-    if (lanes.length && lanes.every((lane) => shown(lane, "reader") || ended(lane))) seen("retrieved");
+    if (lanes.length && lanes.every(some)) seen("something");
+    const soon = lanes.filter((lane, place) => quick.includes(place));
+    if (soon.length && soon.every(ended)) seen("quick");
+    const whole = (lane) => (shown(lane, "reader") && !lane.classList.contains("so-far")) || ended(lane);
+    if (lanes.length && lanes.every(whole)) seen("retrieved");
     if (lanes.some((lane) => shown(lane, "model"))) seen("token");
     if (lanes.length && lanes.every(ended)) { seen("done"); clearInterval(look); told(times); }
   }, 30);
 })"""
 
 
-def run(each: int = 1, busy: int = 0, plain: int = 4) -> list[dict]:
-    """Medians over `each` questions of 1 to 3 hops with the language model, and `plain` of each without."""
+def run(each: int = 1, busy: int = 0, plain: int = 4, isa: str = "") -> list[dict]:
+    """Medians over `each` questions of 1 to 3 hops with the language model, and `plain` of each without; with neither, of that nothing."""
     if not CHROMIUM:
         return [{"name": "lanes on screen", "value": float("nan"), "unit": "s", "note": "not measured: Chromium is absent"}]
     from core.datasets import datasets
 
     dataset = datasets()["metaqa"]
-    quick = [dataset.draw(name, 100 + seed).text for name in SETS for seed in range(plain)]
+    asked = [dataset.draw(name, 100 + seed).text for name in SETS for seed in range(plain)]
     answered = [dataset.draw(name, 300 + seed).text for name in SETS for seed in range(each)]
+    alone = [dataset.draw(name, 500 + seed).text for name in SETS for seed in range(plain)]
     beside = f", {busy} busy processes beside" if busy else ""
-    with server() as (url, process), working(busy):
+    limited = {"ONEDNN_MAX_CPU_ISA": isa.upper()} if isa else {}
+    with server(**limited) as (url, process), working(busy):
+        watch = Watch(process.pid)
         with open_page(url + "/?llm=0") as page:
             _ready(page)
-            _ask(page, "which person directed the movie Inception")  # warm
-            first = [_ask(page, text) for text in quick]
-            again = [_ask(page, text) for text in quick]
-        with open_page(url) as page:
-            _ready(page)
-            _ask(page, "which person directed the movie Inception")  # the model is loaded
-            told = [_ask(page, text) for text in answered]
+            watch.ask(page, WARM)  # warm
+            first = [watch.ask(page, text, QUICK_PLACES) for text in asked]
+            again = [watch.ask(page, text) for text in asked]
+        quick = [key for key in QUICK_LANES if key in catalogue()]
+        few = []
+        if quick and plain:
+            with open_page(f"{url}/?llm=0&{'&'.join(f'lane={key}' for key in quick)}") as page:
+                _ready(page)
+                watch.ask(page, WARM)
+                few = [watch.ask(page, text) for text in alone]
+        told = []
+        if answered:
+            with open_page(url) as page:
+                _ready(page)
+                watch.ask(page, WARM)  # the model is loaded
+                told = [watch.ask(page, text) for text in answered]
         peak = _peak(process.pid)
+    on = processor(isa)
     rows = [
         _row(f"no model: click to first answer{beside}", [t["first answer"] for t in first], 1),
-        _row(f"no model: click to all done{beside}", [t["done"] for t in first], 3),
-        _row(f"no model: the same asked again{beside}", [t["done"] for t in again], 1),
+        _row(f"no model: click to something in every lane{beside}", [t["something"] for t in first], 1.5),
+        _row(f"no model: click to the quick lanes done{beside}", [t["quick"] for t in first if "quick" in t], 6),
+        _row(f"no model: click to all done{beside}", [t["done"] for t in first], 10),
+        _row(f"no model: the same asked again{beside}", [t["done"] for t in again], 0.3),
+        _row(f"no model: processor time of the server a question{beside}", [t["processor"] for t in first]),
+        _row(f"no model: processor time, asked again{beside}", [t["processor"] for t in again]),
+        _row(f"quick lanes alone: click to something in every lane{beside}", [t["something"] for t in few], 1.5),
+        _row(f"quick lanes alone: click to all done{beside}", [t["done"] for t in few], 6),
+        _row(f"quick lanes alone: processor time of the server a question{beside}", [t["processor"] for t in few], 6),
         _row(f"click to first answer{beside}", [t["first answer"] for t in told], 1),
         _row(f"click to all retrieved{beside}", [t["retrieved"] for t in told]),
         _row(f"click to first token{beside}", [t["token"] for t in told if "token" in t]),
         _row(f"first answer to first token{beside}", [t["token"] - t["first answer"] for t in told if "token" in t], 3),
         _row(f"click to all done{beside}", [t["done"] for t in told]),
     ]
-    note = "encoder and language model loaded; limit 3 GiB"
+    note = f"encoder{' and language model' * bool(told)} loaded; limit 3 GiB; on {on}"
     return [*rows, {"name": "peak memory of the server", "value": peak / 2**30, "unit": "GiB", "note": note}]
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m tests.benchmarks screen [--busy N] [--each N] [--plain N]`"""
+    """`python -m tests.benchmarks screen [--busy N] [--each N] [--plain N] [--isa avx2]`"""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks screen")
     parser.add_argument("--busy", type=int, default=0, help="processes that work beside")
-    parser.add_argument("--each", type=int, default=1, help="questions of each hop count with the language model")
+    parser.add_argument("--each", type=int, default=1, help="questions of each hop count with the language model; 0 for none")
     parser.add_argument("--plain", type=int, default=4, help="questions of each hop count without")
+    parser.add_argument(
+        "--isa", default="", help="the instructions that the encoder is kept to, such as avx2, avx512_core or avx512_core_vnni"
+    )
     options = parser.parse_args(arguments)
-    for row in run(options.each, options.busy, options.plain):
+    print(f"On {processor(options.isa)}")
+    for row in run(options.each, options.busy, options.plain, options.isa):
         print(f"{row['name']:60} {row['value']:>8.3g} {row['unit']:4} {row['note']}")
 
 
@@ -113,12 +150,26 @@ def _ready(page) -> None:
     page.locator(".lane").first.wait_for(timeout=120_000)
 
 
-def _ask(page, text: str) -> dict[str, float]:
-    """Seconds from the click on: `first answer`, `retrieved`, `token` (where a model answered) and `done`."""
-    box = page.get_by_role("textbox", name="Question")
-    box.fill(text)
-    page.set_default_timeout(LONGEST * 1000)
-    return page.evaluate(WATCH, text)
+class Watch:
+    """Asks questions on a page, and notes what the server spends on each."""
+
+    def __init__(self, pid: int):
+        self._process = psutil.Process(pid)
+
+    def ask(self, page, text: str, quick: Sequence[int] = ()) -> dict[str, float]:
+        """Seconds from the click on: `first answer`, `something` in every lane, `quick` where lanes at these places are done, `retrieved`,
+        `token` (where a model answered) and `done`; and the seconds of `processor` time that the server took."""
+        box = page.get_by_role("textbox", name="Question")
+        box.fill(text)
+        page.set_default_timeout(LONGEST * 1000)
+        before = self._spent()
+        times = page.evaluate(WATCH, [text, list(quick)])
+        return {**times, "processor": self._spent() - before}
+
+    def _spent(self) -> float:
+        """Processor seconds of the server and its processes so far."""
+        alive = [self._process, *self._process.children(recursive=True)]
+        return sum(sum(one.cpu_times()[:2]) for one in alive)
 
 
 def _row(name: str, values: list[float], aim: float | None = None) -> dict:

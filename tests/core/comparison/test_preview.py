@@ -208,7 +208,7 @@ def test_a_comparison_that_was_shown_in_between_ends_in_the_same_bytes(engine, k
         assert lane.shown.state.reader and lane.state.reader is None
     assert explain(job.comparison).text == ""  # nothing is said of what is not known yet
     slow.steps.release(9)
-    assert job.wait(30) and lane.status == DONE and lane.preview is None and lane.shown is lane
+    assert job.wait(30) and lane.status == DONE and lane.preview is None and lane.shown.states == lane.states
     other = Engine(kit.Written(slow=slow, encoder=kit.Table({})))
     alone = compare(other, kit, RANKED)
     assert alone.wait(30) and outcome(alone.comparison) == outcome(job.comparison)
