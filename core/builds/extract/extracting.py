@@ -93,7 +93,7 @@ class Extractor(BuildOperator):
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None  # a line without chunks is refused
-        saved, counted, asked, unread = SavedFacts(self, made.chunks, ctx), list[Facts](), list[Facts](), 0
+        saved, counted, asked, unreadable = SavedFacts(self, made.chunks, ctx), list[Facts](), list[Facts](), 0
         held = None
         if len(saved) <= HELD_CHUNKS or cannot_save():
             held = tuple(self.found(made.chunks.texts("text"), ctx, ctx.report))
@@ -101,10 +101,10 @@ class Extractor(BuildOperator):
             counted.append(one.without_content)
             if self.asks(one):
                 asked.append(one.without_content)
-                unread += self.unreadable(one)
+                unreadable += self.unreadable(one)
         _tell(counted, ctx)
-        ctx.report.count(asked=len(asked), **{"unread chunks": unread})
-        if asked and unread == len(asked):
+        ctx.report.count(asked=len(asked), **{"unread chunks": unreadable})
+        if asked and unreadable == len(asked):
             raise NothingRead(_nothing_read(asked))
         return made.replace(facts=saved if held is None else held)
 

@@ -82,9 +82,9 @@ class Merged:
 
     def __init__(self, by_name: bool, reading: str, descriptions: bool = True, keywords: bool = True):
         self.by_name, self.reading, self.descriptions, self.keywords = by_name, reading, descriptions, keywords
-        self.keys, self.names, self.said = Numbered(), Numbered(), Numbered()  # folded names; spellings, types, labels; what is told
+        self.keys, self.names, self.said = Numbered(), Numbered(), Numbered()  # folded names; spellings, types, labels; descriptions
         self._folded: list[str] = []
-        self.spelled, self.typed, self.told = Columns("iii"), Columns("iii"), Columns("ii")  # node, and spelling and times; type and times
+        self.spelled, self.typed, self.described = Columns("iii"), Columns("iii"), Columns("ii")  # node, its spelling or type, times
         self.where = Columns("ii")  # node, chunk
         self.edges = Columns("iiiidiii")  # both ends by name, label, spelling, weight, chunk, description, keywords
 
@@ -98,7 +98,7 @@ class Merged:
                 if entity.type:
                     self.typed.add(node, self.names.of(entity.type), entity.times)
                 if self.descriptions and entity.description:
-                    self.told.add(node, self.said.of(entity.description))
+                    self.described.add(node, self.said.of(entity.description))
         for relation in facts.relations:
             head, tail = self._node(relation.head, known), self._node(relation.tail, known)
             if head < 0 or tail < 0 or head == tail:
@@ -130,18 +130,18 @@ class Merged:
         edge_place = np.empty(len(order), np.int64)
         edge_place[order] = np.arange(len(order))
         triples, edge = (triples[0][order], triples[1][order], triples[2][order]), edge_place[edge]
-        told = list(self.said)
+        texts = list(self.said)
         kind = np.full(n, -1, np.int64)
         typed, types = most_frequent(self.typed.arrays(), alphabet)
         kind[place[typed]] = types
-        node, of_node = self.told.arrays()
-        node_texts = _texts(_several(place[node], of_node, n), told, names.__getitem__, shorten)
+        node, of_node = self.described.arrays()
+        node_texts = _texts(_several(place[node], of_node, n), texts, names.__getitem__, shorten)
         said = description >= 0
         pair = lambda one: f"{names[triples[0][one]]} - {names[triples[2][one]]}"
-        edge_texts = _texts(_several(edge[said], description[said], len(order)), told, pair, shorten)
+        edge_texts = _texts(_several(edge[said], description[said], len(order)), texts, pair, shorten)
         where, chunk = self.where.arrays()
         nodes = {"type": [words[one] if one >= 0 else "" for one in kind.tolist()], "description": node_texts}
-        edges: dict[str, Any] = {"description": edge_texts, "keywords": self._keywords(edge, keywords, len(order), told)}
+        edges: dict[str, Any] = {"description": edge_texts, "keywords": self._keywords(edge, keywords, len(order), texts)}
         edges |= {"weight": np.bincount(edge, weight, len(order)).astype(np.float32)}
         tables = (
             Table.of(**nodes, chunks=_distinct(place[where], chunk, n)),
@@ -173,11 +173,11 @@ class Merged:
         keywords = self.said.of(relation.keywords) if self.keywords and relation.keywords else -1
         self.edges.add(*ends, self.names.of(label.casefold()), spelling, relation.weight, row, description, keywords)
 
-    def _keywords(self, edge: np.ndarray, keywords: np.ndarray, n: int, told: list[str]) -> list[str]:
+    def _keywords(self, edge: np.ndarray, keywords: np.ndarray, n: int, texts: list[str]) -> list[str]:
         """The keywords of each edge, each once, in the order in which they came."""
         given = keywords >= 0
         rows = _several(edge[given], keywords[given], n)
-        each = lambda one: (word for text in rows[one].tolist() for word in told[text].split(","))
+        each = lambda one: (word for text in rows[one].tolist() for word in texts[text].split(","))
         return [", ".join(dict.fromkeys(filter(None, map(str.strip, each(one))))) for one in range(n)]
 
 
@@ -243,12 +243,12 @@ def _distinct(of: np.ndarray, rows: np.ndarray, n: int) -> Rows:
     return Rows(np.concatenate([[0], np.cumsum(np.bincount(things, minlength=n))]).astype(np.int64), distinct)
 
 
-def _texts(rows: Rows, told: list[str], called: Callable[[int], str], shorten: Shorten) -> list[str]:
-    """The description of each thing, by those that were told of it."""
+def _texts(rows: Rows, texts: list[str], called: Callable[[int], str], shorten: Shorten) -> list[str]:
+    """The description of each thing, by those that name it."""
     found: list[str] = []
     for first in range(0, len(rows), DESCRIBED):
         some = range(first, min(first + DESCRIBED, len(rows)))
-        found += shorten([(called(one), [told[text] for text in rows[one].tolist()]) for one in some])
+        found += shorten([(called(one), [texts[text] for text in rows[one].tolist()]) for one in some])
     return found
 
 
