@@ -159,6 +159,7 @@ def remove_corpus(name: str) -> None:
     if not SAFE_NAME.fullmatch(name) or not folder.is_dir():
         raise BadInput(f"There is no corpus “{shorten(name)}” of your own.")
     check_may_change(OWNED_AS, name)
+    _open.cache_clear()  # what is open Windows does not remove
     with locked(folder):
         try:
             remove(folder, lambda: forget_owner(OWNED_AS, name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import tomllib
@@ -12,9 +11,11 @@ from pathlib import Path as FilePath
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
 from core.graph.readers.formats import bare_suffix
+from core.io.durable import move
 from core.io.files import PACKED
 from core.io.folders import remove
 from core.io.home import home
+from core.io.names import no_device
 from core.io.temporary import temporary_folder
 from core.sharing import check_may_change, forget_owner, made
 
@@ -31,7 +32,7 @@ def sets_folder() -> FilePath:
 
 def clean_name(text: str) -> str:
     """A name as a folder can bear it: lower-case letters, digits and dashes."""
-    return UNFIT.sub("-", text.casefold()).strip("-")[:LONGEST_NAME].strip("-")
+    return no_device(UNFIT.sub("-", text.casefold()).strip("-")[:LONGEST_NAME].strip("-"))
 
 
 def added_sets() -> dict[str, tuple[str, QuestionSet]]:
@@ -85,7 +86,7 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
         shutil.copyfile(file, folder / file_name)
         QuestionSet.described(cleaned, description, folder).questions()  # all of it can be read
         (folder / DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
-        os.rename(folder, known.file.parent)
+        move(folder, known.file.parent)
         made(OWNED_AS, cleaned)
     except OSError as error:
         raise StoreError(f"The question set cannot be stored in {sets_folder()}: {error.strerror or error}.") from None

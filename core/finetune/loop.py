@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import math
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -65,7 +66,7 @@ def hold_memory() -> None:
     By default it gives large blocks back to the system at once and asks for them anew, several times a step; on a virtual
     machine that took more than half of the time.
     """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform != "win32" else None
     if mallopt:
         mallopt(MMAP_THRESHOLD, 1 << 30)
         mallopt(TRIM_THRESHOLD, (1 << 31) - 1)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import StoreError
-from core.io.durable import sync
+from core.io.durable import move, sync
 from core.io.locks import locked
 from core.models.weights import TRAINING
 
@@ -51,8 +51,8 @@ def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) 
             for file in (*temporary.rglob("*"), temporary):
                 sync(file)
             if target.exists():
-                target.rename(_old(target))
-            temporary.rename(target)
+                move(target, _old(target))
+            move(temporary, target)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             _mend(target)
@@ -90,5 +90,5 @@ def _mend(target: Path) -> None:
     """Put the old folder back where a process died between taking it away and placing the new one; else drop what is left."""
     old = _old(target)
     if old.exists() and not target.exists():
-        old.rename(target)
+        move(old, target)
     shutil.rmtree(old, ignore_errors=True)

@@ -256,8 +256,14 @@ def _mapped(path: FilePath) -> np.ndarray:
     """
     values = np.load(path, mmap_mode="r")
     if values.nbytes > AT_RANDOM:
-        values._mmap.madvise(mmap.MADV_RANDOM)
+        advise(values._mmap, "MADV_RANDOM")
     return np.asarray(values)
+
+
+def advise(mapped: mmap.mmap, advice: str) -> None:
+    """Have the system follow an advice on a memory map, by its name in `mmap`; nothing on Windows, which takes none."""
+    if hasattr(mapped, "madvise"):
+        mapped.madvise(getattr(mmap, advice))
 
 
 def read_meta(folder: FilePath) -> dict:

@@ -15,7 +15,7 @@ from typing import IO
 from core.errors import StoreError
 from core.graph.protocol import KnowledgeGraph
 from core.io import digests
-from core.io.durable import write_whole
+from core.io.durable import move, write_whole
 from core.io.home import cannot_save, home
 from core.io.locks import is_locked
 from core.runtime.meter import spent
@@ -63,7 +63,7 @@ def take_indexes(temporary: Path, folder: Path) -> None:
             there.parent.mkdir(parents=True, exist_ok=True)
             if there.is_dir():
                 shutil.rmtree(there)
-            os.replace(one, there)
+            move(one, there)
     except OSError as error:
         raise StoreError(f"What is prepared for a graph cannot be moved to {folder}: {error.strerror or error}.") from None
 

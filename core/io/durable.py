@@ -4,17 +4,41 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+WINDOWS = os.name == "nt"
+PATIENCE, LOOK = 2.0, 0.05  # seconds until one who has a file open is taken to keep it, and between two tries
+
 
 def sync(path: Path) -> None:
-    """Have the system put a file, or the names in a folder, on the disk. Raises OSError."""
-    handle = os.open(path, os.O_RDONLY)
+    """Have the system put a file, or the names in a folder, on the disk. Raises OSError. Windows opens no folders and writes their names
+    by itself."""
+    if WINDOWS and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDWR if WINDOWS else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def move(path: Path, target: Path) -> None:
+    """Put a file or folder in the place of `target` in one step, where that is a file or absent. Raises OSError.
+
+    Windows refuses that as long as somebody has either open. As a program that looks for viruses does so for a moment, it is tried again
+    there for some seconds.
+    """
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            os.replace(path, target)
+            return
+        except PermissionError:
+            if not WINDOWS or time.monotonic() > until:
+                raise
+            time.sleep(LOOK)
 
 
 def begun(file: Path) -> str:
@@ -37,7 +61,7 @@ def write_whole(file: Path, write: Callable[[Path], object]) -> None:
     try:
         write(temporary)
         sync(temporary)
-        os.replace(temporary, file)
+        move(temporary, file)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

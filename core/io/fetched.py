@@ -16,7 +16,9 @@ from types import ModuleType
 from typing import Any
 
 from core.errors import BadInput, HopscopeError, nearest, shorten
+from core.io.durable import move
 from core.io.home import home
+from core.io.names import no_device
 from core.io.temporary import temporary_folder
 
 HUB, IRDS = "hf:", "irds:"
@@ -57,7 +59,7 @@ def fetched(id: str, tell: Tell | None = None) -> Fetched:
 
 def place_of(id: str) -> Path:
     """Where the set of an id is saved, without a suffix."""
-    return home() / "fetched" / UNSAFE.sub("-", id).strip("-.")
+    return home() / "fetched" / no_device(UNSAFE.sub("-", id).strip("-."))
 
 
 def _of_hub(name: str, tell: Tell) -> Fetched:
@@ -169,7 +171,7 @@ def _placed(place: Path, write: Callable[[Path], Any]) -> None:
     try:
         write(folder / place.name)
         place.parent.mkdir(parents=True, exist_ok=True)
-        (folder / place.name).rename(place)
+        move(folder / place.name, place)
     except OSError as error:
         raise BadInput(f"The set cannot be stored in {place.parent}: {error.strerror or error}.") from None
     finally:

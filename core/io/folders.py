@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.io import digests
-from core.io.durable import begun, sync, write_whole
+from core.io.durable import begun, move, sync, write_whole
 
 TEMPORARY = "building"  # the folder within in which data files are written
 
@@ -23,7 +23,7 @@ def place(folder: Path, temporary: Path, description: str, meta: Mapping[str, An
         sync(file)
     base = folder / f"data-{meta['digest'][:16]}"
     data = next(name for n in range(1, 1 << 20) if not (name := base if n == 1 else base.with_name(f"{base.name}-{n}")).exists())
-    temporary.rename(data)
+    move(temporary, data)
     sync(folder)
     text = json.dumps(digests.marked({**meta, "data": data.name}), ensure_ascii=False, indent=1)
     write_whole(folder / description, lambda temporary: temporary.write_text(text, "utf-8"))
@@ -48,6 +48,6 @@ def remove(folder: Path, then: Callable[[], None] = lambda: None) -> None:
     """Takes a folder away in one step, calls `then`, and removes what it holds. Raises OSError, and what `then` raises."""
     removed = folder.with_name(f".{folder.name}-removed")
     shutil.rmtree(removed, ignore_errors=True)
-    folder.rename(removed)
+    move(folder, removed)
     then()
     shutil.rmtree(removed)

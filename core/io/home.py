@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def home() -> Path:
 
 def keep_private() -> None:
     """From here on what this process writes is for the person alone: others may do nothing in their folder, nor with files. For who starts
-    the app or a command."""
+    the app or a command. On Windows the rights of their profile's folder hold, which come down to all in it."""
     os.umask(0o077)
     with suppress(OSError, StoreError):  # a folder of somebody else, handed over on purpose, or one that cannot be written
         folder = home()
@@ -37,8 +38,7 @@ def cannot_save(folder: Path | None = None) -> str:
     folder = folder or home()
     if not os.access(folder, os.W_OK):
         return f"Nothing can be saved: {folder} cannot be written. What is there can be read."
-    disk = os.statvfs(folder)
-    if disk.f_bavail * disk.f_frsize < LEAST_ROOM:
+    if shutil.disk_usage(folder).free < LEAST_ROOM:
         return f"Nothing can be saved: the disk that holds {folder} is full. What is there can be read."
     return ""
 

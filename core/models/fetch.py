@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import ModelUnavailable, shorten
+from core.io.durable import move
 from core.io.locks import locked
 from core.models.backends import Llama
 
@@ -63,7 +64,7 @@ def _from_sources(name: str, settings: Llama, target: Path, progress: Progress, 
         try:
             partial = fetcher(name, settings, target, progress, check)
             _verify(name, partial, settings.sha256, progress, check)
-            partial.replace(target)
+            move(partial, target)
             progress(f"{name}: ready", 1.0)
             return target
         except ModelUnavailable as error:

@@ -40,6 +40,7 @@ class ServerProcess:
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **environment},
                 start_new_session=True,  # Ctrl-C is for this process to hear
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
             )
 
     @property

@@ -43,10 +43,8 @@ def _weigh(value: Any, seen: set[int]) -> float:
     return own
 
 
-def free_memory() -> int | None:
-    """Bytes of memory that are free, or can be freed at once; None where the system does not tell (it does on Linux)."""
-    try:
-        with open("/proc/meminfo") as file:
-            return next((int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable")), None)
-    except OSError:
-        return None
+def free_memory() -> int:
+    """Bytes of memory that are free, or can be freed at once."""
+    import psutil
+
+    return int(psutil.virtual_memory().available)

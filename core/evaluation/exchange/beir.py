@@ -16,12 +16,12 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
     counts: dict[str, int] = {}
     try:
         (folder / "qrels").mkdir(parents=True, exist_ok=True)
-        with (folder / "corpus.jsonl").open("w", encoding="utf-8") as out:
+        with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as out:
             for one in corpus:
                 out.write(f"{json.dumps({'_id': one.id, 'title': one.title, 'text': one.text}, ensure_ascii=False)}\n")
         counts["corpus.jsonl"] = len(corpus)
         taken: set[str] = set()
-        with (folder / "queries.jsonl").open("w", encoding="utf-8") as out:
+        with (folder / "queries.jsonl").open("w", encoding="utf-8", newline="\n") as out:
             for name in corpus.sets:
                 judged = []
                 for question in corpus.questions(name):
@@ -32,7 +32,7 @@ def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
                     judged += [(id, document) for document in dict.fromkeys(parts_of(passage)[0] for passage in question.gold)]
                 if judged:
                     lines = ["query-id\tcorpus-id\tscore", *(f"{_cell(id)}\t{_cell(document)}\t1" for id, document in judged)]
-                    (folder / "qrels" / f"{name}.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+                    (folder / "qrels" / f"{name}.tsv").write_text("\n".join(lines) + "\n", "utf-8", newline="\n")
                     counts[f"qrels/{name}.tsv"] = len(judged)
         counts["queries.jsonl"] = len(taken)
     except OSError as error:

@@ -21,6 +21,7 @@ from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import Run, Store
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_text
+from core.io.names import no_device
 from core.types import Question, State
 
 NOT_IN_TREC = re.compile(r"[\s%]")
@@ -46,7 +47,7 @@ def run_files(engine: Any, store: Store, run: Run, check: Callable[[], None] = l
     files: dict[str, str] = {}
     for spec in run.spec["instances"]:
         found = list(_found(engine, store, run, spec, drawn, answers, check))
-        name = NOT_IN_FILES.sub("-", spec["id"]).strip("-")[:60] or "instance"
+        name = no_device(NOT_IN_FILES.sub("-", spec["id"]).strip("-.")[:60]) or "instance"
         if any(one.documents for one in found):
             files[_free(f"{name}.trec", files)] = _trec(found, name)
         if found:
@@ -67,7 +68,7 @@ def write_run_files(engine: Any, store: Store, run: Run, folder: Path, check: Ca
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (folder / name).write_text(text, "utf-8")
+            (folder / name).write_text(text, "utf-8", newline="\n")
     except OSError as error:
         raise BadInput(f"{folder} cannot be written: {error.strerror or error}.") from None
     return [folder / name for name in files]
@@ -162,5 +163,7 @@ def _qed(one: _Found) -> dict[str, str]:
 
 
 def _free(name: str, files: dict[str, str]) -> str:
-    stem, _, ending = name.partition(".")
-    return next(free for count in range(1, len(files) + 2) if (free := name if count == 1 else f"{stem}-{count}.{ending}") not in files)
+    """The name, with a number where it is taken: in another case too, which macOS and Windows do not tell from it."""
+    taken, (stem, _, ending) = {one.casefold() for one in files}, name.partition(".")
+    names = (name if count == 1 else f"{stem}-{count}.{ending}" for count in range(1, len(files) + 2))
+    return next(free for free in names if free.casefold() not in taken)

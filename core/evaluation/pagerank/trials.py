@@ -112,9 +112,9 @@ def unfit(graph: Graph, method: str) -> str:
 
 
 def no_room(graph: Graph) -> str:
-    """Why the exact PageRank of a graph cannot be worked out here, empty where it can or where the free memory is not known."""
+    """Why the exact PageRank of a graph cannot be worked out here, empty where it can."""
     need, there = BYTES_A_NODE * graph.n_nodes, free_memory()
-    if there is None or need <= there:
+    if need <= there:
         return ""
     return (
         f"The exact PageRank of {graph.n_nodes:,} nodes, which all methods are held against, takes about {need / 1e9:.1f} GB of memory; "
@@ -227,7 +227,7 @@ class MethodTrial:
 def reset_peak() -> int | None:
     """Bytes that the process holds, its peak now counted from here; None where the system does not tell (it does on Linux)."""
     try:
-        with open("/proc/self/clear_refs", "w") as file:
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
             file.write("5")
     except OSError:
         return None
@@ -236,5 +236,5 @@ def reset_peak() -> int | None:
 
 def peak() -> int:
     """The most bytes the process held since its peak was last reset."""
-    with open("/proc/self/status") as file:
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))

@@ -22,6 +22,7 @@ from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import Point, front
 from core.evaluation.search.trial import OutOfCalls, Trial, TrialFigures
 from core.instances.catalogue import Instance
+from core.io.durable import WINDOWS
 from core.io.durations import between
 from core.io.home import home
 from core.io.locks import locked
@@ -215,11 +216,11 @@ def _study(file: Path) -> optuna.Study:
     """The study of a file, begun where it is new."""
     import optuna
     from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
+    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna.create_study(
-        storage=JournalStorage(JournalFileBackend(str(file))),
+        storage=JournalStorage(JournalFileBackend(str(file), JournalFileOpenLock(str(file)) if WINDOWS else None)),  # else by a link
         study_name=file.stem,
         directions=["maximize", "minimize"],
         load_if_exists=True,

@@ -98,7 +98,7 @@ def too_large(graph: Graph) -> str:
     ''
     """
     need, free = BYTES_AN_EDGE * graph.n_edges, free_memory()
-    if graph.n_edges <= LARGEST or free is None or need <= free:
+    if graph.n_edges <= LARGEST or need <= free:
         return ""
     few = f"that needs about {size_text(need)} of memory, and {size_text(free)} are free"
     return f"{graph.n_edges:,} triples are too many to be clustered here: {few}."

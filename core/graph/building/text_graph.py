@@ -16,6 +16,7 @@ from core.graph.columns import Columns, Table
 from core.graph.storage.digest import digest_of, with_columns
 from core.graph.storage.write import clean, locked, place, write
 from core.graph.store import ARRAYS, VERSION, Graph, read_meta
+from core.io.durable import move
 from core.io.folders import TEMPORARY
 from core.types import Direction
 
@@ -125,7 +126,7 @@ def moved(temporary: str | FilePath, folder: str | FilePath) -> Graph:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             clean(folder)
-            (temporary / meta["data"]).rename(folder / TEMPORARY)
+            move(temporary / meta["data"], folder / TEMPORARY)
             place(folder, folder / TEMPORARY, {key: value for key, value in meta.items() if key != "data"})
         except OSError as error:
             raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None

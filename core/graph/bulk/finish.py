@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import traceback
 from collections.abc import Callable
 from pathlib import Path as FilePath
 
@@ -49,6 +50,7 @@ def build_large(
             raise BadInput(f"{source.path.name} was changed while it was read; build again.")
     except BaseException as error:
         if isinstance(error, BadInput) or not source.keep:
+            traceback.clear_frames(error.__traceback__)  # what they hold open Windows would not remove
             shutil.rmtree(unfinished, ignore_errors=True)
         raise
     del arrays, names

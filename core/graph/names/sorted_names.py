@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path as FilePath
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from core.errors import StoreError
 from core.graph.names.mentions import COMMON, Spelt, Vocabulary, likeness
 from core.graph.names.word_index import Word, words_of
 from core.graph.store import Graph
+from core.io.durable import move
 
 EDITS, BUDGET, FOUND = (1, 2), 400_000, 512  # edits tried one after the other; rows of distances and names a search may take
 LONG_ENOUGH = 5  # letters from which two edits are tried
@@ -186,9 +187,9 @@ def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if not (folder / FOLDED_NODES).exists():
             temporary = tempfile.mkdtemp(prefix="folding", dir=folder)
             try:
-                write_folded(np.asarray(graph.names_utf8), np.asarray(graph.name_offsets), type(folder)(temporary), memory)
+                write_folded(np.asarray(graph.names_utf8), np.asarray(graph.name_offsets), FilePath(temporary), memory)
                 for name in (FOLDED, FOLDED_ENDS, FOLDED_NODES):
-                    os.replace(f"{temporary}/{name}", folder / name)
+                    move(FilePath(temporary, name), folder / name)
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
         ends, nodes = np.load(folder / FOLDED_ENDS, mmap_mode="r"), np.load(folder / FOLDED_NODES, mmap_mode="r")

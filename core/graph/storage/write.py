@@ -6,7 +6,7 @@ import json
 import mmap
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -15,7 +15,7 @@ from core.errors import StoreError
 from core.graph import columns
 from core.graph.columns import Columns
 from core.graph.degrees import degree_bytes
-from core.graph.store import BLOB, COLUMNS, DEGREES, META, OFFSETS
+from core.graph.store import BLOB, COLUMNS, DEGREES, META, OFFSETS, advise
 from core.io import folders, locks
 from core.io.durable import sync
 
@@ -44,7 +44,8 @@ def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> It
         try:
             yield
         except BaseException:
-            file.unlink(missing_ok=True)  # while it is held, so that nobody else loses theirs
+            with suppress(PermissionError):  # on Windows it stays
+                file.unlink(missing_ok=True)  # while it is held, so that nobody else loses theirs
             raise
 
 
@@ -108,4 +109,4 @@ def release(values: np.ndarray) -> None:
     if isinstance(values, np.memmap) and mapped is not None:
         if values.mode != "r":
             values.flush()
-        mapped.madvise(mmap.MADV_DONTNEED)
+        advise(mapped, "MADV_DONTNEED")

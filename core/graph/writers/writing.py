@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from core.graph.writers.graphml import write_graphml
 from core.graph.writers.parts import Tell
 from core.graph.writers.tables import write_neo4j, write_parquet
 from core.graph.writers.turtle import write_turtle
+from core.io.durable import move
 
 SAID_OF_EDGES = {"description": "descriptions", "keywords": "keywords", "weight": "weights"}
 PARTIAL = ".partial"  # at the end of the name of what is being written
@@ -61,7 +61,7 @@ def export(
         out.parent.mkdir(parents=True, exist_ok=True)
         _remove(partial)
         one.write(graph, partial, advanced)
-        os.replace(partial, out)
+        move(partial, out)
     except OSError as error:
         raise StoreError(f"{out} cannot be written: {error.strerror or error}.") from None
     finally:

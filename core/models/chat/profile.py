@@ -13,6 +13,7 @@ from typing import Any
 from core.errors import ModelFailed
 from core.io.durable import write_whole
 from core.io.home import home
+from core.io.names import no_device
 from core.io.plain import Reader, Writer
 from core.models.base import Messages, Reply
 from core.models.chat.openai import OpenAIChat, PromptCut
@@ -263,7 +264,7 @@ def refused(error: ModelFailed) -> bool:
 
 
 def _place(name: str) -> Path:
-    return home() / "servers" / f"{name}.json"
+    return home() / "servers" / no_device(f"{name}.json")
 
 
 def save_profile(name: str, url: str, model: str, profile: ServerProfile) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from core.errors import BadInput, Cancelled, HopscopeError
 from core.io.home import ROOT
+from core.runtime import subprocess_worker
 from core.runtime.subprocess_worker import DIED, MEMORY, TIME, Ended, Worker, in_subprocess
 
 
@@ -35,7 +36,14 @@ def killed(progress, check):
 
 
 def greedy(progress, check):
-    return len(bytearray(1 << 30))
+    held = [b"x" * (1 << 24) for _ in range(100)]
+    time.sleep(600)
+    return len(held)
+
+
+def printing(progress, check):
+    print("This is no report.", flush=True)
+    return os.getpid()
 
 
 def busy(progress, check):
@@ -43,14 +51,32 @@ def busy(progress, check):
         pass
 
 
+def returned(data, progress, check):
+    return data
+
+
+def busy_for(seconds, progress, check):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+    return os.getpid()
+
+
 def quiet(*_):
     """Nobody listens, and nobody cancels."""
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["limits of the kernel", "looked at"])
+def kernel(request, monkeypatch) -> bool:
+    """Whether the kernel holds the process to its limits, as on Linux; else it is looked at, as on macOS and Windows."""
+    monkeypatch.setattr(subprocess_worker, "KERNEL", request.param)
+    return request.param
 
 
 def gone(pid: int) -> bool:
     for _ in range(200):
         try:
-            with open(f"/proc/{pid}/stat") as stat:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
                 if stat.read().rpartition(")")[2].split()[0] == "Z":
                     return True  # dead, and nobody has asked after it
         except FileNotFoundError:
@@ -91,9 +117,11 @@ def test_a_cancel_ends_it_in_the_middle():
     assert gone(pids[0])
 
 
-def test_it_does_not_outlive_the_process_that_asked():
+def test_it_does_not_outlive_the_process_that_asked(kernel):
     code = (
-        "from core.runtime.subprocess_worker import in_subprocess; from tests.core.runtime.test_subprocess_worker import asleep, quiet\n"
+        "from core.runtime import subprocess_worker; from core.runtime.subprocess_worker import in_subprocess\n"
+        "from tests.core.runtime.test_subprocess_worker import asleep, quiet\n"
+        f"subprocess_worker.KERNEL = {kernel}\n"
         "in_subprocess(asleep, progress=lambda text, share: print(text, flush=True), check=quiet)"
     )
     asking = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
@@ -119,3 +147,19 @@ def test_work_beyond_its_limit_ends_and_the_next_begins_anew(work, limit):
             worker.do(work, progress=quiet, check=quiet, seconds=1)
         assert ended.value.limit == limit
         assert worker.do(doubled, 21, progress=quiet, check=quiet, seconds=1)[0] == 42
+
+
+def test_what_it_prints_is_no_report(capfd):
+    assert in_subprocess(printing, progress=quiet, check=quiet) != os.getpid()
+    assert capfd.readouterr() == ("", "This is no report.\n")
+
+
+def test_more_than_a_pipe_holds_travels_both_ways():
+    data = os.urandom(1 << 23)
+    assert in_subprocess(returned, data, progress=quiet, check=quiet) == data
+
+
+def test_processor_time_counts_for_each_piece_of_work():
+    with Worker() as worker:
+        pids = {worker.do(busy_for, 0.6, progress=quiet, check=quiet, seconds=1) for _ in range(3)}
+    assert len(pids) == 1

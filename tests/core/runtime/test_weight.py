@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.runtime.weight import weight
+from core.runtime.weight import free_memory, weight
 
 
 @dataclass(frozen=True)
@@ -31,3 +31,9 @@ def test_what_holds_itself_has_a_weight():
     own: list = []
     own.append(own)
     assert 0 < weight(own) < 1000
+
+
+def test_free_memory_is_what_the_system_says():
+    import psutil
+
+    assert 0 < free_memory() <= psutil.virtual_memory().total

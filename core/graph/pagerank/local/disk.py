@@ -1,26 +1,31 @@
 """Reading from the disk what a search is about to walk, many pages at once.
 
 A graph larger than memory, or one just opened, is read page by page as a search meets it, and each page is waited for. Here
-the system is told the pages of all nodes that are next, so that the disk serves them side by side.
+the system is told the pages of all nodes that are next, so that the disk serves them side by side. Windows is not asked: there each page is
+waited for, as it does not say either how many were.
 """
 
 from __future__ import annotations
 
 import ctypes
 import mmap
-import resource
+import sys
 
 import numpy as np
 
 from core.graph.pagerank.problem import Links
 
-PAGE = 4096  # bytes
+if sys.platform != "win32":
+    import resource
+
+PAGE = mmap.PAGESIZE  # bytes
 FEW = 24  # pages that a search may have waited for before it has them read ahead
 LARGE = 1 << 28  # bytes of an array from which on this is looked at
+ASKABLE = sys.platform != "win32"  # whether the system says what was waited for, and reads what it is asked to
 
-
-_madvise = ctypes.CDLL(None).madvise
-_madvise.argtypes = (ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int)
+if ASKABLE:
+    _madvise = ctypes.CDLL(None).madvise
+    _madvise.argtypes = (ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int)
 
 
 class Disk:
@@ -29,7 +34,7 @@ class Disk:
     def __init__(self, links: Links):
         self.links, self.waiting = links, False
         self._asked: dict[int, np.ndarray] = {}
-        self.mapped = max(links.tails.nbytes, links.in_heads.nbytes) >= LARGE
+        self.mapped = ASKABLE and max(links.tails.nbytes, links.in_heads.nbytes) >= LARGE
         self._from = _waited() if self.mapped else 0
 
     def waits(self) -> bool:
@@ -62,6 +67,7 @@ class Disk:
 
     def _read(self, array: np.ndarray, places: np.ndarray) -> None:
         """Have the system read the places of an array, each page once, without waiting for the last of them."""
+        assert sys.platform != "win32"
         base, offset = divmod(array.ctypes.data, PAGE)
         if base not in self._asked:
             self._asked[base] = np.zeros((offset + len(array) * array.strides[0]) // PAGE + 1, bool)
@@ -87,8 +93,9 @@ def _places(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _waited() -> int:
-    """The pages that this thread has waited for."""
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_majflt
+    """The pages that this thread has waited for; where only that is counted, as on macOS, this process."""
+    assert sys.platform != "win32"
+    return resource.getrusage(getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)).ru_majflt
 
 
 def _pages(starts: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:

@@ -336,3 +336,15 @@ def test_partition_stays_inside_the_cluster_of_the_seed(tmp_path):
     y = 0.8 / 5.8
     assert scores == pytest.approx([0.2 + 0.8 * y, *[y] * 5])
     assert len(top_pagerank(graph, [a[3]], 9, 0.8, "both", "partition")[0]) == 9  # more than the cluster holds
+
+
+def test_where_the_system_reads_nothing_ahead_it_is_not_asked(web, monkeypatch):
+    """On Windows: no page is counted and none asked for."""
+    monkeypatch.setattr(disk, "LARGE", 0)
+    monkeypatch.setattr(disk, "FEW", -1)
+    monkeypatch.setattr(disk, "ASKABLE", False)
+    monkeypatch.delattr(disk, "_madvise")
+    monkeypatch.delattr(disk, "_waited")
+    reading = disk.Disk(pose(web, [0], 1, 0.8, "both").links)
+    assert not reading.mapped and not reading.waits()
+    assert len(local_push(pose(web, [0], 60, 0.8, "both")).nodes) == 60

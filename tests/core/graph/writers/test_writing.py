@@ -134,7 +134,7 @@ def test_pandas_reads_the_tables(tmp_path):
     folder = written(graph, "neo4j", tmp_path)
     nodes = pandas.read_csv(folder / "nodes.csv", keep_default_na=False)
     assert dict(zip(nodes["name"], nodes[":LABEL"]))["Anna"] == "person;sailor"
-    with open(folder / "edges.csv", newline="") as stream:
+    with open(folder / "edges.csv", encoding="utf-8", newline="") as stream:
         assert next(csv.reader(stream)) == [":START_ID", ":TYPE", ":END_ID", "description", "keywords", "weight:float"]
 
 
