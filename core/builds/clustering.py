@@ -17,6 +17,7 @@ MAX_COMPONENTS = 49  # components of a mixture
 REGULARISATION = 1e-6  # added to each variance: scikit-learn's own, which RAPTOR leaves as it is
 LEARNT = 2000  # vectors from which a mixture is learnt
 ROUNDS = 10  # of balanced k-means
+TOGETHER = 10_000  # vectors that balanced k-means puts into clusters at a time
 REDUCERS = ("pca", "umap")
 Check = Callable[[], None]
 Clusters = list[np.ndarray]  # of places, each ascending
@@ -44,6 +45,8 @@ def mixture(vectors: np.ndarray, reducer: str, check: Check) -> Clusters:
 def balanced(vectors: np.ndarray, size: int, check: Check) -> Clusters:
     """Balanced k-means: `n // size` clusters, none with more than the mean number of vectors rounded up; each vector in one (RAPTOR-K).
 
+    More than `TOGETHER` vectors are halved first, between two means, until fewer are left, so that time grows as n log n.
+
     >>> import numpy as np
     >>> from core.builds.clustering import balanced
     >>> [one.tolist() for one in balanced(np.array([[0.0], [9.0], [1.0], [8.0]]), 2, lambda: None)]
@@ -51,6 +54,9 @@ def balanced(vectors: np.ndarray, size: int, check: Check) -> Clusters:
     """
     from sklearn.cluster import KMeans
 
+    if len(vectors) > TOGETHER:
+        found = [half[one] for half in _halves(vectors) for one in balanced(vectors[half], size, check)]
+        return sorted(found, key=lambda one: int(one[0]))
     count = max(1, len(vectors) // size)
     if count == 1:
         return [np.arange(len(vectors))]
@@ -64,6 +70,15 @@ def balanced(vectors: np.ndarray, size: int, check: Check) -> Clusters:
             break
         labels = fresh
     return sorted((np.flatnonzero(labels == one) for one in np.unique(labels)), key=lambda one: int(one[0]))
+
+
+def _halves(vectors: np.ndarray) -> Clusters:
+    """The vectors in two halves, ascending, by how far they lie along the line between two means."""
+    from sklearn.cluster import KMeans
+
+    one, other = KMeans(2, n_init=1, max_iter=ROUNDS, random_state=0).fit(vectors[:: -(-len(vectors) // LEARNT)]).cluster_centers_
+    order = np.argsort(np.round(vectors @ (other - one), 6), kind="stable")
+    return [np.sort(half) for half in np.array_split(order, 2)]
 
 
 def _assigned(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.ndarray:

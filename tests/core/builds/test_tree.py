@@ -7,6 +7,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from core.builds import clustering
 from core.builds.base import BuildContext, Made
 from core.builds.clustering import balanced, mixture
 from core.builds.group.summaries import central, cut
@@ -214,3 +215,12 @@ def test_central_sentences_are_those_nearest_to_the_mean():
 
 def test_text_is_cut_behind_a_word():
     assert cut("one two three", 3) == "one two …" and cut("one", 3) == "one"
+
+
+def test_very_many_vectors_are_halved_first_and_each_is_in_one_cluster(monkeypatch):
+    monkeypatch.setattr(clustering, "TOGETHER", 60)
+    clouds = np.repeat(np.array([[0.0, 0.0], [90.0, 0.0]]), 100, axis=0) + np.random.default_rng(2).standard_normal((200, 2))
+    found = balanced(clouds, 6, lambda: None)
+    assert sorted(np.concatenate(found).tolist()) == list(range(200)) and max(map(len, found)) <= 7
+    assert all((one < 100).all() or (one >= 100).all() for one in found)  # those far from each other never share a cluster
+    assert [one.tolist() for one in found] == [one.tolist() for one in balanced(clouds, 6, lambda: None)]
