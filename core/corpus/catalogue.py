@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import threading
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path as FilePath
 
@@ -18,6 +18,7 @@ from core.corpus.stored import META, locked
 from core.errors import BadInput, StoreError, nearest, shorten
 from core.io.folders import remove
 from core.io.home import ROOT, home
+from core.io.stamps import Remembered, described, stamp
 from core.sharing import check_may_change, forget_owner
 from core.types import Question
 
@@ -26,6 +27,7 @@ DESCRIPTION = "corpus.toml"
 SAFE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 READING = 1  # counts the ways in which shipped files were read; another one reads them again
 _opening = threading.Lock()
+_descriptions, _digests = Remembered["Shipped"](), Remembered[str]()
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,11 @@ class Shipped:
     @property
     def made_of(self) -> str:
         """What tells one state of its files from another."""
-        files = {self.file.parent / DESCRIPTION, self.file, *(file for file in self.files.values() if file)}
-        files |= {self.links} if self.links else set()
-        digest = sha256(str(READING).encode())
-        for file in sorted(files | {inner for folder in files for inner in folder.rglob("*")}):
-            if file.is_file():
-                digest.update(sha256(file.read_bytes()).digest())
-        return digest.hexdigest()
+        named = {self.file.parent / DESCRIPTION, self.file, *(file for file in self.files.values() if file)}
+        named |= {self.links} if self.links else set()
+        inner = {file for folder in named if folder.is_dir() for file in folder.rglob("*")}
+        files = [file for file in sorted(named | inner) if file.is_file()]
+        return _digests.of((READING, *files), stamp(files), lambda: _digest(files))
 
     def open(self, check: Callable[[], None] | None = None) -> Corpus:
         """The corpus, read first where it lies not in the person's folder yet, or another state of its files does."""
@@ -105,9 +105,9 @@ def corpora() -> dict[str, Corpus | Shipped]:
 
 def damaged_corpora() -> list[str]:
     """What is wrong with each corpus of a person's own that cannot be opened, in a sentence."""
-    sentences = []
+    sentences, comes_with = [], shipped()
     for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
-        if folder.name not in shipped() and (folder / META).is_file():
+        if folder.name not in comes_with and (folder / META).is_file():
             try:
                 _opened(folder)
             except StoreError as error:
@@ -117,7 +117,8 @@ def damaged_corpora() -> list[str]:
 
 def shipped() -> dict[str, Shipped]:
     """The corpora in `data/` by name."""
-    return {found.name: found for found in (_described(path) for path in sorted(DATA.glob(f"*/{DESCRIPTION}")))}
+    found = (_descriptions.of(path, files, partial(_described, path)) for path, files in described(DATA, DESCRIPTION))
+    return {one.name: one for one in found}
 
 
 def open_corpus(name: str, check: Callable[[], None] | None = None) -> Corpus:
@@ -180,6 +181,13 @@ def questions(set_name: str) -> tuple[Question, ...]:
     return open_corpus(corpus_of(set_name)).questions(set_name)
 
 
+def _digest(files: Iterable[FilePath]) -> str:
+    digest = sha256(str(READING).encode())
+    for file in files:
+        digest.update(sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
+
+
 def _described(path: FilePath) -> Shipped:
     """The corpus that a `corpus.toml` tells. Raises BadInput naming the file and the key that is wrong."""
     try:
@@ -199,7 +207,7 @@ def _described(path: FilePath) -> Shipped:
         raise BadInput(f"{path.parent.name}/{path.name} cannot be read: {error}.") from None
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _open(folder: FilePath, stamp: tuple[int, int]) -> Corpus:
     return Corpus.open(folder)
 

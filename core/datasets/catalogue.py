@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -23,12 +23,14 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.storage.opening import open_store
 from core.graph.store import META
 from core.io.home import ROOT, graphs_folder
+from core.io.stamps import Remembered, described, tree
 from core.sharing import OPERATOR, who
 from core.types import Direction, Question
 
 DATA = ROOT / "data"
 DESCRIPTION = "dataset.toml"
 _opening = threading.Lock()
+_descriptions, _built = Remembered["Dataset"](), Remembered["Dataset | None"]()
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,17 @@ class Dataset:
 
 def datasets() -> dict[str, Dataset]:
     """All data sets by name: the shipped ones, then the graphs that a person built, each part by name; with the question sets
-    that a person added to them."""
+    that a person added to them. What lies on the disk is looked at each time, and read again where it changed."""
     known = shipped()
     if graphs_folder().is_dir():
         for folder in sorted(graphs_folder().iterdir()):
             if folder.name not in known and (found := _own(folder)) is not None:
                 known[folder.name] = found
+    return _with_added(known)
+
+
+def _with_added(known: dict[str, Dataset]) -> dict[str, Dataset]:
+    """The data sets with the question sets that a person added to them."""
     for graph, added in added_sets().values():
         if graph in known and added.name not in known[graph].sets:
             known[graph] = replace(known[graph], sets={**known[graph].sets, added.name: added})
@@ -111,6 +118,11 @@ def datasets() -> dict[str, Dataset]:
 
 def _own(folder: FilePath) -> Dataset | None:
     """The graph that a person has in a folder; None where there is none, or a damaged one, as is said when somebody opens it by name."""
+    files = tree(folder)
+    return _built.of(folder, files, partial(_read_own, folder)) if files else None
+
+
+def _read_own(folder: FilePath) -> Dataset | None:
     try:
         if (folder / META).is_file():
             store = open_store(folder)
@@ -125,7 +137,8 @@ def _own(folder: FilePath) -> Dataset | None:
 
 def shipped() -> dict[str, Dataset]:
     """The data sets in `data/` by name."""
-    found = (_shipped(path) for path in sorted(DATA.glob(f"*/{DESCRIPTION}")))
+    built = graphs_folder()
+    found = (_descriptions.of((path, built), files, partial(_shipped, path)) for path, files in described(DATA, DESCRIPTION))
     return {dataset.name: dataset for dataset in found}
 
 
@@ -138,8 +151,12 @@ def unreadable(known: Mapping[str, Dataset]) -> list[str]:
 
 def dataset_of(graph_name: str) -> Dataset | None:
     """The data set that a graph belongs to, by the graph's name; None for a graph of none."""
-    known = datasets()
-    return known.get(graph_name) or known.get(graph_name.partition(":")[0])
+    known = shipped()
+    for name in (graph_name, graph_name.partition(":")[0]):
+        found = known.get(name) or (_own(graphs_folder() / name) if FilePath(name).name == name else None)
+        if found is not None:
+            return _with_added({name: found})[name]
+    return None
 
 
 def open_graph(name: str | FilePath, progress: Callable[[str, float], None] | None = None) -> KnowledgeGraph:

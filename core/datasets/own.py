@@ -6,6 +6,7 @@ import re
 import shutil
 import tomllib
 from collections.abc import Container
+from functools import partial
 from pathlib import Path as FilePath
 
 from core.datasets.sets import QuestionSet
@@ -16,6 +17,7 @@ from core.io.files import PACKED
 from core.io.folders import remove
 from core.io.home import home
 from core.io.names import no_device
+from core.io.stamps import Remembered, described
 from core.io.temporary import temporary_folder
 from core.sharing import check_may_change, forget_owner, made
 
@@ -23,6 +25,7 @@ OWNED_AS = "question set"
 DESCRIPTION = "set.toml"
 LONGEST_NAME = 40
 UNFIT = re.compile(r"[^a-z0-9]+")  # what no name holds
+_added = Remembered[tuple[str, QuestionSet]]()
 
 
 def sets_folder() -> FilePath:
@@ -39,12 +42,11 @@ def added_sets() -> dict[str, tuple[str, QuestionSet]]:
     """The sets that a person added, by name, each with the name of its graph. A damaged one is left out; asking for it by
     name tells why."""
     found = {}
-    if sets_folder().is_dir():
-        for folder in sorted(sets_folder().iterdir()):
-            try:
-                found[folder.name] = added_set(folder.name)
-            except (BadInput, StoreError):
-                continue  # said when somebody asks for it by name
+    for file, files in described(sets_folder(), DESCRIPTION):
+        try:
+            found[file.parent.name] = _added.of(file, files, partial(added_set, file.parent.name))
+        except (BadInput, StoreError):
+            continue  # said when somebody asks for it by name
     return found
 
 

@@ -1,0 +1,88 @@
+"""Values made of files: made once, and anew once a file is another."""
+
+import os
+
+import pytest
+
+from core.io.stamps import Remembered, described, stamp, tree
+
+LONG_AGO = 1_000_000_000
+
+
+def aged(file, seconds=LONG_AGO):
+    os.utime(file, (seconds, seconds))
+    return file
+
+
+@pytest.fixture
+def made():
+    """A value made of a file's text, and how often it was made."""
+
+    class Made:
+        def __init__(self):
+            self.times, self.known = 0, Remembered[str]()
+
+        def __call__(self, file):
+            return self.known.of(file, stamp([file]), lambda: self._read(file))
+
+        def _read(self, file):
+            self.times += 1
+            return file.read_text()
+
+    return Made()
+
+
+def test_it_is_made_once_as_long_as_the_file_stays(tmp_path, made):
+    file = tmp_path / "a"
+    file.write_text("one")
+    aged(file)
+    assert [made(file), made(file)] == ["one", "one"] and made.times == 1
+
+
+@pytest.mark.parametrize("what", ["bytes", "time", "file"])
+def test_a_change_is_seen_at_once(tmp_path, made, what):
+    file = tmp_path / "a"
+    file.write_text("one")
+    made(aged(file))
+    if what == "file":  # another file of the same bytes and time, as a writer puts in place
+        (tmp_path / "b").write_text("two")
+        aged(tmp_path / "b").replace(file)
+    else:
+        file.write_text("three" if what == "bytes" else "two")
+        aged(file, LONG_AGO + (what == "time"))
+    assert made(file) == file.read_text() != "one"
+
+
+def test_a_file_that_changed_just_now_is_not_trusted(tmp_path, made):
+    file = tmp_path / "a"
+    file.write_text("one")
+    made(file)
+    made(file)
+    assert made.times == 2  # it might have changed between, within one tick of the disk's clock
+
+
+def test_what_fails_is_tried_again(tmp_path, made):
+    file = tmp_path / "a"
+    with pytest.raises(FileNotFoundError):
+        made(file)
+    file.write_text("there")
+    assert made(file) == "there"
+
+
+def test_the_stamp_of_a_folder_holds_all_files_below_and_goes_round_in_no_circle(tmp_path):
+    (tmp_path / "x" / "y").mkdir(parents=True)
+    (tmp_path / "x" / "y" / "deep").write_text("1")
+    (tmp_path / "x" / "around").symlink_to(tmp_path)
+    (tmp_path / "top").write_text("22")
+    sizes = {os.path.relpath(name, tmp_path): size for name, _, size, _ in tree(tmp_path) if not name.endswith("around")}
+    assert sizes == {"top": 2, os.path.join("x", "y", "deep"): 1}
+    assert tree(tmp_path / "absent") == tree("no\0path") == ()
+
+
+def test_the_files_of_a_name_are_found_in_the_order_of_their_folders(tmp_path):
+    for name in ("b", "a", "c"):
+        (tmp_path / name).mkdir()
+    for name in ("b", "a"):
+        (tmp_path / name / "set.toml").write_text(name)
+    assert [(file.parent.name, files[0][2]) for file, files in described(tmp_path, "set.toml")] == [("a", 1), ("b", 1)]
+    assert described(tmp_path / "absent", "set.toml") == []
