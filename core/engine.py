@@ -14,6 +14,7 @@ from core.comparison.built import BuiltGraphs
 from core.comparison.comparing import Comparing, Comparison, Lane, Queues
 from core.comparison.dear import asks, at_once
 from core.comparison.housekeeping import Housekeeping, freeze
+from core.comparison.queues import Wait
 from core.comparison.run import LaneRun, Prefixes, Progress, build_of
 from core.comparison.viewers import Viewers
 from core.comparison.waiters import Waiter, Waiters
@@ -176,6 +177,10 @@ class Engine:
         if build is not None and not (source.corpus is not None and self._built.digest(source.corpus, build)):
             return 0
         return at_once(line, self.models, answering)
+
+    def wait(self, job: Job) -> Wait | None:
+        """How long a comparison waits for others before its first lane begins; None where it has begun."""
+        return None if job.ended or any(lane.states for lane in job.comparison.lanes) else self._queues.wait(job)
 
     def leave(self, waiter: str) -> None:
         """The waiter of that id waits for no comparison any more."""

@@ -21,7 +21,7 @@ from pages.parts.compare.answered import answered_before
 from pages.parts.compare.asked import Shown, address, clear, come_back, here, shown
 from pages.parts.compare.asking import begin, link_entities, question_bar, settle, suggest
 from pages.parts.compare.documents import ask_documents, facts
-from pages.parts.compare.drawn import drawable, drawing, news, payload
+from pages.parts.compare.drawn import drawable, drawing, news, payload, with_wait
 from pages.parts.compare.entity_chips import chips
 from pages.parts.compare.influence import MEASURE, STOP, measuring, press_measure, with_measuring
 from pages.parts.compare.lanes import act, chosen, dialog, fitting, settle_lanes, try_beside
@@ -203,7 +203,7 @@ def draw(on_screen: Shown) -> None:
         ended = not at_work((job, before_job(), *measuring(on_screen)))
         ways = [*([] if on_screen.comparison.ask.source.documents else ["walk", "start"]), *WAYS]
         edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways}
-        drawn = {**with_measuring(with_before(payload(on_screen), on_screen), on_screen), **edit}
+        drawn = {**with_measuring(with_before(with_wait(payload(on_screen), on_screen), on_screen), on_screen), **edit}
         react(on_screen, board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"), drawn["paths"])
         if (running and ended) or (repairing and not job.comparison.repairing):
             st.rerun()

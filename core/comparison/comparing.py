@@ -12,7 +12,7 @@ from core.comparison import traces
 from core.comparison.first_look import FirstLook
 from core.comparison.head_start import HeadStart
 from core.comparison.preview import Preview, Previews
-from core.comparison.queues import Fair
+from core.comparison.queues import Fair, Wait
 from core.comparison.run import LaneRun, Progress
 from core.errors import Cancelled, HopscopeError
 from core.instances.catalogue import Instance
@@ -151,6 +151,11 @@ class Queues:
         with self._lock:
             queues = (self.retrieving, self.asking, *self._answering.values())
         return any(queue.ahead(job) for queue in queues)
+
+    def wait(self, job: Job) -> Wait | None:
+        """How long a job waits for its first lane to retrieve; None where one does already, or none has to."""
+        waits = [queue.wait(job) for queue in (self.retrieving, self.asking)]
+        return next((wait for wait in waits if wait is not None), None)
 
     def drop(self, job: Job) -> None:
         """Forget what has not begun of a job."""

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable
+from typing import NamedTuple
 
 from core.runtime.turn import Turn
 
 Work = Callable[[], None]
+RECENT = 8  # pieces over which the pace of a queue is averaged
 PREPARING = 2  # pieces of a queue that prepare something while others go on
 IDLE = 20.0  # seconds after which a thread without work ends
+
+
+class Wait(NamedTuple):
+    """How many other owners come before one, and in about how many seconds it is its turn; None where no pace is known."""
+
+    others: int
+    seconds: float | None
 
 
 class Fair:
@@ -22,12 +32,13 @@ class Fair:
     prepares.
     """
 
-    def __init__(self, name: str, workers: int = 2, alone: bool = True):
+    def __init__(self, name: str, workers: int = 2, alone: bool = True, clock: Callable[[], float] = time.monotonic):
         self._name, self._workers, self._alone = name, workers, alone
         self._waiting: OrderedDict[Hashable, deque[Work]] = OrderedDict()
         self._busy: Counter[Hashable] = Counter()  # owners with pieces at work
         self._turns: Counter[Hashable] = Counter()  # those of them that have not passed their turn on
         self._preparing = self._idle = 0
+        self._clock, self._ended, self.pace = clock, 0.0, 0.0  # seconds from the end of one piece to that of the next, while others wait
         self._changed = threading.Condition()
 
     def put(self, owner: Hashable, work: Work) -> None:
@@ -47,6 +58,15 @@ class Fair:
             before = list(self._waiting)
             before = before[: before.index(owner)] if owner in self._waiting else before
             return len({*self._busy, *before} - {owner})
+
+    def wait(self, owner: Hashable) -> Wait | None:
+        """How long an owner waits for its first piece to begin; None where none of its pieces waits, or one is at work."""
+        with self._changed:
+            if owner not in self._waiting or owner in self._busy:
+                return None
+            order = list(self._waiting)
+            before = order[: order.index(owner)]
+            return Wait(len({*self._busy, *before} - {owner}), (1 + len(before)) * self.pace or None)
 
     def _wake(self) -> None:
         """A piece may begin: let a thread look for it."""
@@ -72,9 +92,17 @@ class Fair:
             logging.getLogger(__name__).exception("A piece of work failed")
         finally:
             with self._changed:
+                self._note_pace()
                 _count(self._busy, owner, -1)
                 _count(self._turns, owner, -1)
                 self._changed.notify()
+
+    def _note_pace(self) -> None:
+        """A piece has ended. What lies between two ends counts as long as others wait: a queue at rest has no pace."""
+        now = self._clock()
+        if self._ended and self._waiting:
+            self.pace += (now - self._ended - self.pace) / RECENT if self.pace else now - self._ended
+        self._ended = now if self._waiting else 0.0
 
     def _pass_on(self, owner: Hashable, waits: bool) -> bool:
         """A piece at work lets another one begin in its place; False where enough of them prepare something."""

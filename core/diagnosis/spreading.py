@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from core.comparison.comparing import Lane
-from core.graph.pagerank.problem import Problem, pose
+from core.graph.order import top_k
+from core.graph.pagerank.exact import solve
+from core.graph.pagerank.problem import Links, Problem, pose
 from core.graph.storage.excerpt import ExcerptGraph
 from core.graph.texts import weights
 from core.operators.extract import PersonalizedPageRank
@@ -18,7 +21,7 @@ from core.types import State
 STEPS = (0, 1, 2, 3, 5, 8)  # after which a moment is shown, before the one where it has settled
 MAX_EDGES, MAX_READ = 2_000_000, 20_000  # of a graph whose steps are computed one by one, and of one that is read from a database for it
 SHOWN_NODES = 80  # of largest mass, at each moment
-ENOUGH = 200  # steps after which what is left counts as settled: 0.9 ** 200 is below 1e-9
+SETTLED = 1e-9  # mass that may still move, summed over all nodes, where it counts as settled
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +37,22 @@ class Moment:
 def spread(lane: Lane) -> tuple[Moment, ...]:
     """The moments of the first PageRank in a line; none where it has none, the graph has more than 2 million edges, or is the excerpt
     that was saved with a case, in which mass would go other ways."""
-    for number, operator in enumerate(lane.instance.line):
-        if isinstance(operator, PersonalizedPageRank | PageRankNodes) and number < len(lane.states):
-            before = lane.states[number - 1] if number else State(lane.states[0].question, lane.states[0].seeds)
-            problem = _problem(lane.graph, operator, before)
-            return moments(problem) if problem is not None else ()
-    return ()
+    number = first_pagerank(lane)
+    if number is None:
+        return ()
+    before = lane.states[number - 1] if number else State(lane.states[0].question, lane.states[0].seeds)
+    problem = _problem(lane.graph, lane.instance.line.operators[number], before)
+    return moments(problem) if problem is not None else ()
+
+
+def first_pagerank(lane: Lane) -> int | None:
+    """The place of the first PageRank in a line, as far as that has run; None where it has none."""
+    places = (at for at, operator in enumerate(lane.instance.line) if isinstance(operator, PersonalizedPageRank | PageRankNodes))
+    return next((at for at in places if at < len(lane.states)), None)
 
 
 def moments(problem: Problem) -> tuple[Moment, ...]:
-    """The mass p after each of some steps of p <- damping * P^T p + (1 - damping) * s, beginning at p = s.
+    """The mass p after each of some steps of p <- damping * P^T p + (1 - damping) * s, beginning at p = s, and where it settles.
 
     The mass of nodes without a step goes back to s. It is all on the graph at each step, so the masses sum to one.
     """
@@ -55,34 +64,39 @@ def moments(problem: Problem) -> tuple[Moment, ...]:
         mass, before = step(mass), mass
         if number in STEPS:
             found.append(_moment(number, mass, _moved(mass, before)))
-    for _ in range(ENOUGH):
-        mass, before = step(mass), mass
-        if _moved(mass, before) < 1e-6:
-            break
-    return (*found, _moment(None, mass, 0.0))
+    settled = solve(problem.links, problem.seeds, problem.shares, problem.damping, SETTLED, problem.check)
+    return (*found, _moment(None, settled / settled.sum(), 0.0))
 
 
 class _Step:
     """One step of the mass along all edges of a problem's graph."""
 
     def __init__(self, problem: Problem, origin: np.ndarray):
-        graph, weigh = problem.graph, problem.weights
-        heads, _, tails = graph.triples(np.arange(graph.n_edges))
-        out, back = problem.direction in ("out", "both"), problem.direction in ("in", "both")
-        self._from = np.concatenate([heads] * out + [tails] * back)
-        self._to = np.concatenate([tails] * out + [heads] * back)
-        self._weights = None if weigh is None else np.concatenate([weigh] * (out + back))
-        strength = np.bincount(self._from, self._weights, graph.n_nodes).astype(float)
+        from scipy.sparse import csr_array
+
+        links, n = problem.links, problem.graph.n_nodes
+        alike = np.ones(len(links.tails))  # where every edge counts alike
+        ways = ((links.in_indptr, links.in_heads, links.in_weights), (links.out_indptr, links.tails, links.out_weights))
+        sides = [side for way, side in zip((1, 2), ways) if links.way & way]
+        weigh = lambda weights: weights if problem.weights is not None else alike
+        self._flows = [csr_array((weigh(weights), near, indptr), (n, n)) for indptr, near, weights in sides]
+        strength = links.strength if problem.weights is not None else _steps(links)
         self._strength, self._dangling = np.where(strength > 0, strength, 1.0), strength == 0
         self._origin, self._damping = origin, problem.damping
 
     def __call__(self, mass: np.ndarray) -> np.ndarray:
-        share = (mass / self._strength)[self._from]
-        flow = np.bincount(self._to, share if self._weights is None else share * self._weights, len(mass))
-        return self._damping * (flow + mass[self._dangling].sum() * self._origin) + (1.0 - self._damping) * self._origin
+        share = mass / self._strength
+        flow = sum(side @ share for side in self._flows) + mass[self._dangling].sum() * self._origin
+        return self._damping * flow + (1.0 - self._damping) * self._origin
 
 
-def _problem(graph, operator: PersonalizedPageRank | PageRankNodes, before: State) -> Problem | None:
+def _steps(links: Links) -> np.ndarray:
+    """How many steps lead on from each node."""
+    sides = [indptr for way, indptr in ((1, links.out_indptr), (2, links.in_indptr)) if links.way & way]
+    return np.asarray(sum(np.diff(indptr).astype(float) for indptr in sides))
+
+
+def _problem(graph, operator: Any, before: State) -> Problem | None:
     """What the operator solves; None where it has nothing to start from or the graph is too large to walk step by step."""
     if isinstance(graph, ExcerptGraph) or graph.n_edges > (MAX_EDGES if graph.at_hand else MAX_READ):
         return None
@@ -100,5 +114,6 @@ def _moved(mass: np.ndarray, before: np.ndarray) -> float:
 
 
 def _moment(steps: int | None, mass: np.ndarray, moved: float) -> Moment:
-    best = np.argsort(-mass, kind="stable")[:SHOWN_NODES]
-    return Moment(steps, {int(node): float(mass[node]) for node in best if mass[node] > 0}, moved)
+    nodes = np.flatnonzero(mass > 0)
+    best, shares = top_k(nodes, mass[nodes], SHOWN_NODES)
+    return Moment(steps, dict(zip(best.tolist(), shares.tolist())), moved)

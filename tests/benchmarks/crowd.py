@@ -1,6 +1,10 @@
-"""A crowd for minutes: whether anybody meets an error, gets another's result or is starved, and whether memory stays flat.
+"""A crowd for minutes: how many are answered, how long each waits, whether anybody meets an error, gets another's result or is starved,
+what an answer costs, and whether memory stays flat.
 
-Each session asks a new question as soon as it has its answer. A visitor is starved whose median wait is over three times everybody's.
+`--mix light` asks two cheap lanes, each visitor a new question as soon as the one before was answered, of a server that was asked before.
+`--mix default` does what people do: most ask the page's own lanes, many of them the same shipped questions and some in words of their
+own; some ask documents, some look at other pages, some leave in the middle, and the server has only just been started. A visitor is
+starved whose median wait is over three times everybody's.
 """
 
 from __future__ import annotations
@@ -8,21 +12,52 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import shutil
 import statistics
+import subprocess
+import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
+import psutil
+
 from core.evaluation.runs.store import evaluations_file
 from tests.benchmarks.evaluating_app import advanced, app, environment
-from tests.benchmarks.visitors import CORPUS_LANES, LANES, SETS, Broken, follow, questions_of
+from tests.benchmarks.visitors import CORPUS_LANES, LANES, SETS, Broken, follow, look, questions_of
 from tests.server import server
 
 STARVED = 3.0  # times the median of all
 EVERY = 5.0  # seconds between two looks at memory
+SAMPLES = 20  # a second, of what the server is doing
+SHIPPED = 30  # questions that many ask
+OWN = 0.3  # of the questions to a graph are in words of one's own
+WORDS = ("please tell me {}", "I would like to know {}", "{}, as far as you know")
+PAGES = ("build", "texts", "graphs", "indexes", "evaluate", "cases", "models")
+STAYS = 3.0  # seconds that somebody looks at another page, and after which somebody leaves who leaves, at most
+
+
+@dataclass(frozen=True)
+class Mix:
+    """What visitors do: how often, by what it is. `lanes` are those that ask a graph; `cold` where the server has not been asked before."""
+
+    often: Mapping[str, float]
+    lanes: tuple[str, ...]
+    cold: bool = False
+
+
+DEFAULT_LANES = ("lego-14", "lego-12", "chain-ranking")  # those of the page, as a permalink names them
+MIXES = {
+    "light": Mix({"graph": 1.0}, LANES),
+    "default": Mix({"graph": 0.6, "documents": 0.15, "page": 0.15, "leaves": 0.1}, DEFAULT_LANES, cold=True),
+}
+CORPUS = "hotpotqa"
 
 
 @dataclass
@@ -34,8 +69,12 @@ class Told:
     mixed: list[str] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
     evaluated: tuple[int, int, int] | None = None  # evaluations that are done, their rows that went well, and that failed
+    kinds: dict[str, list[float]] = field(default_factory=dict)  # seconds by what was done
+    first: float | None = None  # seconds from the start of a cold server to its first answer
+    processor: float | None = None  # seconds of the server
+    divided: Mapping[str, float] | None = None  # the shares of these
 
-    def rows(self, visitors: int, note: str) -> list[dict]:
+    def rows(self, visitors: int, note: str, seconds: float = 0.0) -> list[dict]:
         """The figures, one row each."""
         every = [wait for waits in self.waits.values() for wait in waits]
         overall = statistics.median(every) if every else float("nan")
@@ -45,17 +84,63 @@ class Told:
         grown = late[-1] - late[0] if late else float("nan")
         values = [
             ("questions answered", len(every), "", note),
+            *([("answers a minute", len(every) * 60 / seconds, "", self._kinds())] if seconds else []),
             ("errors", len(self.errors), "", "; ".join(sorted(set(self.errors))[:3])),
             ("mixed results", len(self.mixed), "", "; ".join(self.mixed[:3])),
             ("visitors without an answer", visitors - len(medians), "", ""),
             ("one question", overall, "s", f"median; {min(every):.1f} to {max(every):.1f} s" if every else ""),
+            ("95 of 100 questions", float(np.quantile(every, 0.95)) if every else float("nan"), "s", "at most"),
             ("slowest visitor", worst, "×", f"their median over everybody's; starved from {STARVED:g}"),
             ("memory", max(self.memory, default=float("nan")), "MB", f"most; {grown:+.0f} MB over the second half"),
         ]
+        if self.processor is not None and every:
+            values.append(("processor time", self.processor / len(every), "s", f"an answer; {self._shares()}"))
+        if self.first is not None:
+            values.append(("first answer", self.first, "s", "from the start of the server"))
         if self.evaluated is not None:
             done, well, failed = self.evaluated
             values.append(("evaluations done", done, "", f"{well:,} of their questions answered, {failed:,} failed"))
         return [{"name": name, "value": value, "unit": unit, "note": said} for name, value, unit, said in values]
+
+    def _kinds(self) -> str:
+        said = (f"{len(waits):,} {kind}, median {statistics.median(waits):.1f} s" for kind, waits in sorted(self.kinds.items()) if waits)
+        return "; ".join(said)
+
+    def _shares(self) -> str:
+        if self.divided is None:
+            return "not divided, as py-spy is not installed"
+        return ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in self.divided.items()) + ", by samples of its threads"
+
+
+class Visitor:
+    """What one visitor does, one thing after the other, the same for the same number."""
+
+    def __init__(self, number: int, mix: Mix, model: bool, corpus: str, fresh: Iterator[str], shipped: list[str], texts: list[str]):
+        self._dice, self._mix, self._model, self._corpus = np.random.default_rng((7, number)), mix, model, corpus
+        self._fresh, self._shipped, self._texts = fresh, shipped, texts
+
+    def next(self) -> tuple[str, dict[str, Any]]:
+        """What is done, and the address that is gone to."""
+        kind = str(self._dice.choice(list(self._mix.often), p=list(self._mix.often.values())))
+        if kind == "page":
+            return kind, {"page": str(self._dice.choice(PAGES))}
+        if kind == "documents" or self._corpus:
+            asked = {"corpus": self._corpus or CORPUS, "lane": list(CORPUS_LANES), "q": self._one(self._texts)}
+            return ("documents" if kind == "graph" else kind), asked | {"llm": int(self._model)}
+        question = next(self._fresh)
+        if len(self._mix.often) > 1 and self._dice.random() >= OWN:
+            question = self._one(self._shipped)
+        elif len(self._mix.often) > 1:
+            question = str(self._dice.choice(WORDS)).format(question)
+        return kind, {"lane": list(self._mix.lanes), "q": question, "llm": int(self._model)}
+
+    def stays(self) -> float:
+        """Seconds that they look at a page, or wait before they leave."""
+        return float(self._dice.uniform(0.5, STAYS))
+
+    def _one(self, texts: list[str]) -> str:
+        """One of some questions, the first ones more often than the later ones."""
+        return texts[min(int(self._dice.exponential(len(texts) / 3)), len(texts) - 1)]
 
 
 def run(
@@ -67,62 +152,123 @@ def run(
     evaluations: int = 0,
     size: int = 20,
     each: int = 0,
+    mix: str = "light",
+    profiled: bool = False,
 ) -> Told:
     """What `visitors` met in the time, `model` of them with the language model on; with a corpus, asking its documents. Beside so many
     evaluations, of `size` questions each. A visitor leaves after `each` answers, where that is not 0."""
-    questions, told = questions_of(corpus), Told()
-    asked: dict[str, Any] = {"lane": list(lanes or (CORPUS_LANES if corpus else LANES))} | ({"corpus": corpus} if corpus else {})
+    chosen = MIXES[mix]
+    chosen = Mix(chosen.often, lanes or (CORPUS_LANES if corpus else chosen.lanes), chosen.cold)
+    fresh, told = questions_of(corpus), Told()
+    shipped = [next(fresh) for _ in range(SHIPPED)]
+    pool = questions_of(corpus or CORPUS) if corpus or "documents" in chosen.often else iter(())
+    texts = [text for _, text in zip(range(SHIPPED), pool)]
+    crowd = [Visitor(number, chosen, number < model, corpus, fresh, shipped, texts) for number in range(visitors)]
+    begun = time.perf_counter()
     with app(evaluations, size, LANES, SETS[0]) as folder, server(folder, **environment()) as (address, process):
-        warm = urlencode({**asked, "q": next(questions), "llm": 0}, doseq=True)
-        asyncio.run(asyncio.wait_for(follow(address, warm, len(asked["lane"])), 300))
-        asyncio.run(_all(address, process.pid, asked, questions, told, visitors, seconds, model, each))
+        if not chosen.cold:
+            warm = {"lane": list(chosen.lanes), "q": next(fresh), "llm": 0} | ({"corpus": corpus} if corpus else {})
+            asyncio.run(asyncio.wait_for(follow(address, urlencode(warm, doseq=True), len(chosen.lanes)), 300))
+        with _measured(process.pid, told, seconds if profiled else 0.0):
+            asyncio.run(_all(address, process.pid, crowd, told, seconds, each, begun if chosen.cold else None))
         if evaluations:
             told.evaluated = advanced(evaluations_file(), evaluations)
     return told
 
 
-async def _all(
-    address: str,
-    pid: int,
-    asked: dict[str, Any],
-    questions: Iterator[str],
-    told: Told,
-    visitors: int,
-    seconds: float,
-    model: int,
-    each: int,
-) -> None:
+async def _all(address: str, pid: int, crowd: list[Visitor], told: Told, seconds: float, each: int, begun: float | None) -> None:
     end = time.perf_counter() + seconds
 
-    async def visitor(number: int) -> None:
+    async def visit(number: int, visitor: Visitor) -> None:
         while (left := end - time.perf_counter()) > 0 and not (each and len(told.waits.get(number, ())) >= each):
-            question, start = next(questions), time.perf_counter()
-            query = urlencode({**asked, "q": question, "llm": int(number < model)}, doseq=True)
+            (kind, asked), start = visitor.next(), time.perf_counter()
             try:
-                drawn = await asyncio.wait_for(follow(address, query, len(asked["lane"])), left)
+                if not await asyncio.wait_for(_done(address, kind, asked, visitor, told), left):
+                    continue
             except TimeoutError:
                 return
             except (Broken, OSError) as error:
                 told.errors.append(str(error)[:120])
                 continue
+            if begun is not None and told.first is None:
+                told.first = time.perf_counter() - begun
             told.waits.setdefault(number, []).append(time.perf_counter() - start)
-            if not shows(drawn, question):
-                told.mixed.append(question)
+            told.kinds.setdefault(kind, []).append(time.perf_counter() - start)
 
-    async def look() -> None:
+    async def watch() -> None:
         while time.perf_counter() < end:
             told.memory.append(_megabytes(pid))
             await asyncio.sleep(EVERY)
 
-    looking = asyncio.create_task(look())
-    await asyncio.gather(*(visitor(number) for number in range(visitors)))
-    looking.cancel()
+    watching = asyncio.create_task(watch())
+    await asyncio.gather(*(visit(number, visitor) for number, visitor in enumerate(crowd)))
+    watching.cancel()
+
+
+async def _done(address: str, kind: str, asked: dict[str, Any], visitor: Visitor, told: Told) -> bool:
+    """Do what a visitor does; whether it was a question that was answered."""
+    if kind == "page":
+        start = time.perf_counter()
+        await look(address, asked["page"])
+        told.kinds.setdefault(kind, []).append(time.perf_counter() - start)
+        await asyncio.sleep(visitor.stays())
+        return False
+    answer = follow(address, urlencode(asked, doseq=True), len(asked["lane"]))
+    if kind == "leaves":
+        try:
+            await asyncio.wait_for(answer, visitor.stays())
+        except TimeoutError:
+            return False
+        return False
+    drawn = await answer
+    if not shows(drawn, asked["q"]):
+        told.mixed.append(asked["q"])
+    return True
 
 
 def shows(drawn: bytes, question: str) -> bool:
     """Whether what was drawn is the result of this question."""
     text = " ".join(question.split())  # as the app keeps it
     return json.dumps(text)[1:-1].encode() in drawn or text.encode() in drawn
+
+
+@contextmanager
+def _measured(pid: int, told: Told, seconds: float) -> Iterator[None]:
+    """The processor time of a server within, and with `seconds` what it went to, where py-spy is installed."""
+    process = psutil.Process(pid)
+    spent = lambda: sum(process.cpu_times()[:2])
+    with tempfile.TemporaryDirectory() as folder:
+        file, spy, before = Path(folder) / "samples", shutil.which("py-spy", path=_beside_python()), spent()
+        options = ["-p", str(pid), "-d", str(int(seconds)), "-r", str(SAMPLES), "-f", "raw", "-t", "-o", str(file)]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        sampling = subprocess.Popen([spy, "record", *options], **quiet) if spy and seconds else None
+        yield
+        told.processor = spent() - before
+        if sampling is not None:
+            sampling.wait()
+            told.divided = shares(file.read_text("utf-8").splitlines()) if file.exists() else None
+
+
+def _beside_python() -> str:
+    import os
+    import sys
+
+    return os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+
+
+def shares(samples: list[str]) -> dict[str, float]:
+    """What part of some samples, `frame;frame;... count` as py-spy writes them, are of models, of pages, and of the rest; those of threads
+    that wait are left out."""
+    counts: Counter[str] = Counter()
+    for line in samples:
+        stack, _, count = line.rpartition(" ")
+        last = stack.rsplit(";", 1)[-1]
+        if last.startswith(("Condition.wait", "_worker (concurrent")) or "selectors.py" in last or ".sleep" in last:
+            continue
+        kind = "models" if "core/models/" in stack else "pages" if "script_runner.py" in stack else "rest"
+        counts[kind] += int(count)
+    total = counts.total() or 1
+    return {kind: counts[kind] / total for kind in ("models", "pages", "rest")}
 
 
 def _megabytes(pid: int) -> float:
@@ -132,18 +278,22 @@ def _megabytes(pid: int) -> float:
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m tests.benchmarks crowd [--visitors N] [--seconds S] [--lanes A B] [--model N] [--corpus NAME] [--evaluations N]`"""
+    """`python -m tests.benchmarks crowd [--mix light|default] [--visitors N] [--seconds S] [--lanes A B] [--model N] [--corpus NAME]
+    [--evaluations N] [--profile]`"""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks crowd")
+    parser.add_argument("--mix", choices=list(MIXES), default="default", help="what visitors do (default: as people do)")
     parser.add_argument("--visitors", type=int, default=50)
-    parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--seconds", type=float, default=180.0)
     parser.add_argument("--lanes", nargs="+", default=[])
     parser.add_argument("--corpus", default="", metavar="NAME", help="ask the documents of a corpus")
     parser.add_argument("--model", type=int, default=0, metavar="N", help="so many of them let the language model answer")
     parser.add_argument("--evaluations", type=int, default=0, metavar="N", help="so many evaluations at work beside them")
     parser.add_argument("--questions", type=int, default=20, metavar="N", help="of each evaluation (default: 20)")
+    parser.add_argument("--profile", action="store_true", help="what the processor time goes to, by py-spy where it is installed")
     options = parser.parse_args(arguments)
-    lanes = tuple(options.lanes)
-    told = run(options.visitors, options.seconds, lanes, options.model, options.corpus, options.evaluations, options.questions)
-    note = f"{options.visitors} visitors, {options.seconds:g} s, {options.model} with the language model"
-    for row in told.rows(options.visitors, note):
+    lanes, beside = tuple(options.lanes), (options.evaluations, options.questions)
+    crowd = (options.visitors, options.seconds, lanes, options.model, options.corpus)
+    told = run(*crowd, *beside, mix=options.mix, profiled=options.profile)
+    note = f"{options.mix}: {options.visitors} visitors, {options.seconds:g} s, {options.model} with the language model"
+    for row in told.rows(options.visitors, note, options.seconds):
         print(f"{row['name']:28} {row['value']:>8.4g} {row['unit']:3} {row['note']}")

@@ -137,18 +137,37 @@ async def follow(address: str, query: str, lanes: int) -> bytes:
     raise Broken("the connection was closed")
 
 
+async def look(address: str, page: str) -> None:
+    """Open a page by its path, as from the sidebar, and wait until it is drawn. Raises Broken as `follow` does."""
+    import websockets
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+    url = address.replace("http", "ws", 1) + "/_stcore/stream"
+    async with websockets.connect(url, subprotocols=["streamlit"], max_size=None, proxy=None) as socket:
+        await socket.send(_rerun("", set(), page=page))
+        async for data in socket:
+            message = ForwardMsg.FromString(data)
+            kind = message.WhichOneof("type")
+            if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
+                raise Broken(message.delta.new_element.exception.message)
+            if kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                return
+    raise Broken("the connection was closed")
+
+
 def _stop(polls: dict[str, asyncio.Task]) -> None:
     for task in polls.values():
         task.cancel()
     polls.clear()
 
 
-def _rerun(query: str, known: set[str], fragment: str = "") -> bytes:
-    """A browser's wish to run the page, or one fragment of it."""
+def _rerun(query: str, known: set[str], fragment: str = "", page: str = "") -> bytes:
+    """A browser's wish to run a page, the first where none is named, or one fragment of it."""
     from streamlit.proto.BackMsg_pb2 import BackMsg
 
     message = BackMsg()
     message.rerun_script.query_string = query
+    message.rerun_script.page_name = page
     message.rerun_script.cached_message_hashes.extend(known)
     if fragment:
         message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = fragment, True

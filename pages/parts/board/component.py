@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-import streamlit as st
-
 from pages.parts.shared.edits import new_edits
-from pages.parts.shared.scripts import ASSETS, joined
+from pages.parts.shared.scripts import ASSETS, component, joined, joined_styles
 from pages.parts.shared.session_state import Session
 
 FOLDER = ASSETS / "board"
+STYLES = tuple(FOLDER / f"{name}.css" for name in ("board", "texts", "prompts", "together"))
 
 
 def source(name: str) -> str:
@@ -27,12 +25,11 @@ def script() -> str:
 
 def style() -> str:
     """The stylesheets of assets/board as one."""
-    return source("board.css") + source("texts.css") + source("prompts.css") + source("together.css")
+    return joined_styles(STYLES)
 
 
-@cache
 def _component():
-    return st.components.v2.component("hopscope_board", js=script(), css=style())
+    return component("board", FOLDER / "board.js", STYLES)
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ def board(payload: dict[str, Any], key: str) -> Pressed:
     """The mounted board; what was pressed, each press once.
 
     The browser sends a press again until the page has received it, as a run of the page that another one cuts short receives nothing.
-    Cytoscape comes from ``static/`` and is fetched once by the browser, so a re-run sends the payload and two short sources.
+    The code of the board, and Cytoscape from ``static/``, are fetched once by the browser, so a run sends the payload.
     """
     received = Session.board_received[key]
     result = _component()(key=key, data={**payload, **received.value._asdict()}, on_pressed_change=lambda: None)

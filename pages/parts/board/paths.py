@@ -11,7 +11,7 @@ from core.datasets.wording import table_of
 from core.diagnosis.causes import Cause
 from core.diagnosis.evidence import Evidence, evidence
 from core.diagnosis.path_outcome import fate_in
-from core.diagnosis.spreading import Moment, spread
+from core.diagnosis.spreading import Moment, first_pagerank, spread
 from core.engine import Comparison, Lane
 from core.graph.texts import hit_titles, relation_names
 from core.operators import OPERATORS
@@ -55,7 +55,7 @@ class Paths:
         self._comparison, self._placed = comparison, placed
         self._keys: dict[Any, str] = {}
         self._known: dict[str, dict[int, tuple[Any, Path]]] = {}  # by key and graph the path as the lanes of that graph have it
-        self._spreads: dict[int, list[Data]] = {}  # by the number of a lane the story of its PageRank, once it has retrieved
+        self._spreads: dict[tuple[int, str], list[Data]] = {}  # by graph and operators the story of a PageRank
 
     def draw(self, lost: Sequence[Sequence[tuple[str, Path]]], by_model: Sequence[bool]) -> DrawnPaths:
         """The paths as of now; `lost` are for each lane the known answers that it lost, each with a path to it, the first ones first.
@@ -71,12 +71,14 @@ class Paths:
             missed.append([{"key": self._key(lane, path), "answer": answer} for answer, path in missing[:SHOWN_LOST]])
             steps = state.trace if lane.preview is None else ()
             searches = [self._story(lane, step) for step in steps if step.frames and step.frames[0].ranking.kind == "path"]
-            stories.append([*searches, *self._spread(len(stories), lane)])
+            stories.append([*searches, *self._spread(lane)])
         shown = dict.fromkeys(entry["key"] for part in (*best, *missed) for entry in part or ())
         paths, walked = {}, {}
+        tables: dict[str, Mapping[str, tuple[str, str]]] = {}
         for key, known in self._known.items():
             graph, walked[key] = next(iter(known.values()))
-            paths[key] = self._path(graph, walked[key])
+            table = tables[graph.name] if graph.name in tables else tables.setdefault(graph.name, table_of(graph.name))
+            paths[key] = self._path(graph, walked[key], table)
         fates = {key: self._fates(key, by_model) for key in paths if key in shown}
         keys = {(graph, path): key for key, known in self._known.items() for graph, (_, path) in known.items()}
         return DrawnPaths(best, missed, stories, paths, fates, walked, keys)
@@ -88,10 +90,10 @@ class Paths:
         self._known.setdefault(key, {}).setdefault(id(lane.graph), (lane.graph, path))
         return key
 
-    def _path(self, graph, path: Path) -> Data:
+    def _path(self, graph, path: Path, table: Mapping[str, tuple[str, str]]) -> Data:
         nodes, edges = self._placed(graph, path)
         start, *names = titles = hit_titles(graph, "node", path.nodes)
-        relations, table = [graph.relation_name(edge) for edge in path.edges], table_of(graph.name)
+        relations = [graph.relation_name(edge) for edge in path.edges]
         steps = [start, *(part for step in zip(relations, names) for part in step)]
         words = [relation_words(relation, forward, table) for relation, forward in zip(relations, path.forward)]
         data = {"nodes": nodes, "edges": edges, "forward": list(path.forward), "steps": steps, "words": words}
@@ -108,14 +110,16 @@ class Paths:
                     found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
         return found
 
-    def _spread(self, i: int, lane: Lane) -> list[Data]:
+    def _spread(self, lane: Lane) -> list[Data]:
         """The story of a lane's PageRank, if it has one: the mass of nodes by their ids in the picture, at some moments."""
-        if not lane.retrieved or lane.preview is not None:
+        number = first_pagerank(lane) if lane.retrieved and lane.preview is None else None
+        if number is None:
             return []
-        if i not in self._spreads:
+        key = (id(lane.graph), repr(lane.instance.line.operators[: number + 1]))  # lanes that begin alike have one story
+        if key not in self._spreads:
             frames = [self._moment(lane, moment) for moment in spread(lane)]
-            self._spreads[i] = [{"title": "PageRank", "of": "mass", "frames": frames}] if frames else []
-        return self._spreads[i]
+            self._spreads[key] = [{"title": "PageRank", "of": "mass", "frames": frames}] if frames else []
+        return self._spreads[key]
 
     def _moment(self, lane: Lane, moment: Moment) -> Data:
         nodes, shares = list(moment.mass), list(moment.mass.values())

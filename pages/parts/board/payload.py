@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -31,20 +32,34 @@ OWN_ANSWER = "Its own answer"  # what the answer of a program or a file of the u
 
 
 class Board:
-    """Makes the payload of one comparison; keeps the picture while the retrieved lanes stay the same."""
+    """Makes the payload of one comparison; keeps the picture while the retrieved lanes stay the same. Safe between threads, as visitors who
+    ask the same look at one board."""
 
     def __init__(self, comparison: Comparison, earlier: Board | None = None, previews: bool = True):
         """`earlier` is one of the same question to the same source with other edits: what stays has the same place in both. Without
         `previews` a lane that has not retrieved shows nothing."""
-        self._comparison, self._previews = comparison, previews
+        self.comparison, self._previews = comparison, previews
+        self._lock = threading.RLock()
+        self._drawn: tuple[int, dict[str, Any]] | None = None
         self._shown = dataclasses.replace(comparison, lanes=list(comparison.lanes))  # as the screen shows its lanes now
         view = DocumentView if comparison.ask.source.documents else TripleView
         self._view = view(self._shown, {} if earlier is None else earlier._view.places)
         self._explained: tuple[tuple, Verdict] | None = None
 
+    def at(self, version: int) -> dict[str, Any]:
+        """The board's data as of this version of the job or a later one, made once for all who look at it: nobody may change it."""
+        with self._lock:
+            if self._drawn is None or self._drawn[0] < version:
+                self._drawn = (version, self._payload())
+            return self._drawn[1]
+
     def payload(self) -> dict[str, Any]:
         """The board's data as of now."""
-        comparison, view = self._comparison, self._view
+        with self._lock:
+            return self._payload()
+
+    def _payload(self) -> dict[str, Any]:
+        comparison, view = self.comparison, self._view
         statuses = [lane.status for lane in comparison.lanes]  # read first: a lane that is done by now is then drawn as done
         self._shown.lanes[:] = [lane.shown if self._previews else dataclasses.replace(lane, preview=None) for lane in comparison.lanes]
         verdict = self._verdict(statuses)
@@ -70,10 +85,10 @@ class Board:
     def _verdict(self, statuses: list[str]) -> Verdict:
         """The sentences as of now, made anew when a lane has come further."""
         ended = (DONE, FAILED, CANCELLED)
-        lanes = self._comparison.lanes
+        lanes = self.comparison.lanes
         now = tuple((s in ended and s, lane.retrieved and len(lane.states), lane.repair) for s, lane in zip(statuses, lanes))
         if self._explained is None or self._explained[0] != now:
-            self._explained = (now, explain(self._comparison))
+            self._explained = (now, explain(self.comparison))
         return self._explained[1]
 
     def _lane(self, lane: Lane, shown: Lane, status: str) -> dict[str, Any]:
@@ -95,9 +110,9 @@ class Board:
             "partly": f"Searched {state.partly}" if state.partly else "",
             "answer_fault": answer_fault(state),
             "thought": thought(state),
-            "model": OWN_ANSWER if state.own_answer else answerer(self._comparison, lane),
-            "repair": repair_offered(self._comparison, lane),
-            "found": counts(seen(self._comparison, shown)),
+            "model": OWN_ANSWER if state.own_answer else answerer(self.comparison, lane),
+            "repair": repair_offered(self.comparison, lane),
+            "found": counts(seen(self.comparison, shown)),
             "cost": cost(lane.state.trace) if preview else cost(state.trace),
             "spans": [dataclasses.asdict(span) for span in spans(lane)],
             "progress": None if lane.progress is None else _progress(lane.graph, lane.progress),

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
-import streamlit as st
-
-from pages.parts.shared.scripts import ASSETS, joined
+from pages.parts.shared.scripts import ASSETS, component
 from pages.parts.shared.session_state import Key, Session
 
 FOLDER = ASSETS / "bricks"
 
 
-@cache
 def _component():
-    return st.components.v2.component("hopscope_bricks", js=joined(FOLDER / "bricks.js"), css=(FOLDER / "bricks.css").read_text("utf-8"))
+    return component("bricks", FOLDER / "bricks.js", (FOLDER / "bricks.css",))
 
 
 def bricks(data: dict[str, Any], take: Callable[[dict[str, Any]], None], said: Key[Any] = Session.bricks) -> None:

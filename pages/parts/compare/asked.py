@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 import streamlit as st
 
@@ -17,6 +19,9 @@ from pages.parts.compare.asking import bar_state, known_question
 from pages.parts.compare.permalink import Link, case_link, read_link, write_link
 from pages.parts.shared.session import chosen, engine, source, waiter, went_here
 from pages.parts.shared.session_state import Session, session
+
+_examples: WeakValueDictionary[str, Comparison] = WeakValueDictionary()  # those of shipped cases that somebody looks at, by the case
+_sharing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -170,7 +175,18 @@ def shown() -> Shown | None:
     case = session.case
     if case is None:
         return None
-    return Shown(f"case-{case.id}", Session.case_shown.of(case.id, lambda: comparison(whole(case.id))), case=case)
+    return Shown(f"case-{case.id}", Session.case_shown.of(case.id, lambda: _whole(case)), case=case)
+
+
+def _whole(case: Case) -> Comparison:
+    """The comparison of a case; of one that ships the object that others look at now, as every visit begins with one."""
+    if not case.example:
+        return comparison(whole(case.id))
+    with _sharing:
+        known = _examples.get(case.id)
+        if known is None:
+            known = _examples[case.id] = comparison(whole(case.id))
+        return known
 
 
 def _again() -> None:

@@ -1,18 +1,24 @@
-"""The board of the comparison on the screen, kept for the session: Compare and Present draw the same one."""
+"""The board of the comparison on the screen, made once for all visitors who look at it: Compare and Present draw the same one."""
 
 from __future__ import annotations
 
+import threading
 from typing import Any
+from weakref import WeakValueDictionary
 
 import streamlit as st
 
-from core.runtime.jobs import sentence
+from core.io.durations import span
+from core.runtime.jobs import WAITING, sentence
 from pages.parts.board.payload import Board
 from pages.parts.compare.asked import Shown
 from pages.parts.compare.without import before_job
+from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
-from pages.parts.shared.text import plain
+from pages.parts.shared.text import many, plain
 
+_boards: WeakValueDictionary[str, Board] = WeakValueDictionary()  # those that somebody looks at, by what is on the screen
+_sharing = threading.Lock()
 SLICE, SLICES = 0.2, 7  # seconds of a wait for news, and how many of them make one look
 
 
@@ -20,9 +26,21 @@ def drawing(on_screen: Shown) -> Board:
     """What draws this comparison, kept for the session."""
     known = session.drawing
     if known is None or known[0] is not on_screen.comparison:
-        known = session.drawing = (on_screen.comparison, Board(on_screen.comparison, _earlier(on_screen)))
+        known = session.drawing = (on_screen.comparison, _board(on_screen))
         del session.sent
     return known[1]
+
+
+def _board(on_screen: Shown) -> Board:
+    """A board for a comparison: that of others who look at the same one now, unless this visit has places of its own for its nodes."""
+    earlier = _earlier(on_screen)
+    if earlier is not None:
+        return Board(on_screen.comparison, earlier)
+    with _sharing:
+        known = _boards.get(on_screen.key)
+        if known is None or known.comparison is not on_screen.comparison:
+            known = _boards[on_screen.key] = Board(on_screen.comparison)
+        return known
 
 
 def _earlier(on_screen: Shown) -> Board | None:
@@ -55,8 +73,18 @@ def payload(on_screen: Shown) -> dict[str, Any]:
     """What the board draws; made anew only where something has changed."""
     version = on_screen.job.version if on_screen.job is not None else 0
     if session.sent[:2] != (on_screen.key, version):
-        session.sent = (on_screen.key, version, drawing(on_screen).payload())
+        session.sent = (on_screen.key, version, drawing(on_screen).at(version))
     return session.sent[2]
+
+
+def with_wait(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
+    """The board's data with how many comparisons of others come before this one, on each of its lanes; as it is once it has begun."""
+    wait = engine().wait(on_screen.job) if on_screen.job is not None else None
+    if wait is None or not wait.others:
+        return drawn
+    about = f", about {span(wait.seconds)}" if wait.seconds else ""
+    text = f"Waiting: {many(wait.others, 'question')} of others first{about}"
+    return {**drawn, "lanes": [{**lane, "status_text": text} if lane["status"] == WAITING else lane for lane in drawn["lanes"]]}
 
 
 def news(on_screen: Shown) -> None:

@@ -5,7 +5,6 @@ Drawn by assets/entities. What the rest of the page reads are the lists of names
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -13,7 +12,7 @@ import streamlit as st
 from core.graph.names.lookup import names
 from core.graph.names.roles import described
 from pages.parts.shared.edits import new_edits
-from pages.parts.shared.scripts import ASSETS, joined
+from pages.parts.shared.scripts import ASSETS, component
 from pages.parts.shared.session import graph as whole_graph
 from pages.parts.shared.session import opened_graph
 from pages.parts.shared.session_state import Session, session
@@ -42,11 +41,8 @@ def chips(graph: Any) -> None:
     draw()
 
 
-@cache
 def _component():
-    return st.components.v2.component(
-        "hopscope_entities", js=joined(FOLDER / "entities.js"), css=(FOLDER / "entities.css").read_text("utf-8")
-    )
+    return component("entities", FOLDER / "entities.js", (FOLDER / "entities.css",))
 
 
 def _data(graph: Any) -> dict[str, Any]:

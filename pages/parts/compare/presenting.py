@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import streamlit as st
 
@@ -13,10 +12,10 @@ from core.engine import Comparison
 from core.errors import HopscopeError
 from pages.parts.board.component import board
 from pages.parts.compare.asked import Shown, open_case, show_case, shown
-from pages.parts.compare.drawn import drawable, news, payload
+from pages.parts.compare.drawn import drawable, news, payload, with_wait
 from pages.parts.compare.permalink import MOST_LANES
 from pages.parts.compare.without import with_before
-from pages.parts.shared.scripts import ASSETS, joined
+from pages.parts.shared.scripts import ASSETS, component
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -75,11 +74,8 @@ def _first(listed: list[str]) -> Shown | None:
     return shown()
 
 
-@cache
 def _component():
-    return st.components.v2.component(
-        "hopscope_presenter", js=joined(FOLDER / "presenter.js"), css=(FOLDER / "presenter.css").read_text("utf-8")
-    )
+    return component("presenter", FOLDER / "presenter.js", (FOLDER / "presenter.css",))
 
 
 def _head(on_screen: Shown, places: list[str], at: int) -> None:
@@ -118,7 +114,10 @@ def _lanes(on_screen: Shown, repair: Callable[[Comparison, int], None]) -> None:
 
     @st.fragment(run_every=1.0 if running else None)
     def follow() -> None:
-        clicked = board({**with_before(payload(on_screen), on_screen), "present": True, "most_lanes": MOST_LANES}, key="presented_board")
+        clicked = board(
+            {**with_before(with_wait(payload(on_screen), on_screen), on_screen), "present": True, "most_lanes": MOST_LANES},
+            key="presented_board",
+        )
         if clicked.repair is not None:
             repair(on_screen.comparison, int(clicked.repair))
         if running and job.ended and not on_screen.comparison.repairing:

@@ -19,13 +19,14 @@ WORDS = {True: "up", False: "down", None: None}
 
 def show_thumbs(comparison: Comparison, payload: dict[str, Any]) -> dict[str, Any]:
     """The board's data with the verdict on each answer that there is; where the log cannot be read, a sentence and no thumbs."""
+    lanes = list(payload["lanes"])
     try:
-        for lane, drawn in zip(comparison.lanes, payload["lanes"]):
+        for place, lane in enumerate(comparison.lanes):
             if lane.status == DONE and answer(comparison, lane):
-                drawn["thumb"] = WORDS[verdict(*_key(comparison, lane))]
+                lanes[place] = {**lanes[place], "thumb": WORDS[verdict(*_key(comparison, lane))]}
     except HopscopeError as error:
         st.caption(plain(str(error)))
-    return payload
+    return {**payload, "lanes": lanes}
 
 
 def press_thumb(comparison: Comparison, pressed: Mapping[str, str] | None) -> None:

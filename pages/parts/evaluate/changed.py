@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ from core.evaluation.runs.store import Run
 from pages.parts.evaluate.evaluating import summary
 from pages.parts.evaluate.questions import ask_again, open_question
 from pages.parts.evaluate.recommended import advised
-from pages.parts.shared.scripts import ASSETS, joined
+from pages.parts.shared.scripts import ASSETS, component
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -60,9 +60,8 @@ def _between(results: Summary, names: dict[str, str]) -> tuple[str, str]:
     return a, b
 
 
-@cache
 def _component():
-    return st.components.v2.component("hopscope_flow", js=joined(FOLDER / "flow.js"), css=(FOLDER / "flow.css").read_text("utf-8"))
+    return component("flow", FOLDER / "flow.js", (FOLDER / "flow.css",))
 
 
 def _picture(run: Run, found: Flow, names: dict[str, str], causes: dict[tuple[str, str], tuple[tuple[str, int], ...]]) -> None:

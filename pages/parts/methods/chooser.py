@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
-
-import streamlit as st
 
 from core.instances.catalogue import Instance
 from core.instances.needs import missing
 from pages.parts.methods.groups import grouped
-from pages.parts.shared.scripts import ASSETS, joined
+from pages.parts.shared.scripts import ASSETS, component
 
 FOLDER = ASSETS / "chooser"
 
 
-@cache
 def _component():
-    return st.components.v2.component("hopscope_chooser", js=joined(FOLDER / "chooser.js"), css=(FOLDER / "chooser.css").read_text("utf-8"))
+    return component("chooser", FOLDER / "chooser.js", (FOLDER / "chooser.css",))
 
 
 def chooser(known: Mapping[str, Instance], models, current: str, key: str, answering: bool = True) -> str | None:

@@ -1,9 +1,20 @@
-"""The browser code of a component: its ES modules joined into one text, as Streamlit takes it."""
+"""The browser code of a component: its ES modules joined into one text, which the browser gets once.
+
+Streamlit would send all of it with every change of the component's data. What it sends instead is where the code is (assets/mount.js).
+"""
 
 from __future__ import annotations
 
+import json
 import re
+import threading
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit import runtime
 
 from core.io.home import ROOT
 
@@ -28,3 +39,29 @@ def joined(entry: Path) -> str:
 
     add(entry)
     return "\n".join(texts.values())
+
+
+@cache
+def component(name: str, entry: Path, styles: tuple[Path, ...]) -> Callable[..., Any]:
+    """The component of that name as Streamlit mounts it: the module `entry` with all that it imports, and its stylesheets."""
+    code = f"{joined(entry)}\nexport const hopscopeStyle = {json.dumps(joined_styles(styles))};\n"
+    mount = (ASSETS / "mount.js").read_text(encoding="utf-8")
+    return st.components.v2.component(f"hopscope_{name}", js=f"const ADDRESS = {json.dumps(_served(name, code))};\n{mount}")
+
+
+def joined_styles(files: Iterable[Path]) -> str:
+    """Some stylesheets as one text."""
+    return "".join(file.read_text(encoding="utf-8") for file in files)
+
+
+def _served(name: str, code: str) -> str:
+    """The path on the server at which a browser gets some code from now on: it holds a hash of the code, so that other code has another."""
+    found: list[str] = []
+
+    def serve() -> None:
+        found.append(runtime.get_instance().media_file_mgr.add(code.encode(), "text/javascript", f"hopscope-{name}"))
+
+    thread = threading.Thread(target=serve)  # what a thread of no visit adds is of no visit, and stays
+    thread.start()
+    thread.join()
+    return found[0].removeprefix("/")

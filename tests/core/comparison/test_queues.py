@@ -331,3 +331,29 @@ def test_lanes_that_were_quick_before_go_first(engine, kit):
     assert chooser.asked.wait(30) and again.comparison.lanes[1].retrieved  # one at a time: the quick one was through before
     chooser.go.set()
     assert again.wait(20)
+
+
+def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
+    """One worker, a piece every two seconds by a clock of ours: who comes third waits for two others, and three pieces of the pace."""
+    now, go, began = [100.0], threading.Semaphore(0), threading.Semaphore(0)
+    queue = Fair("test", workers=1, clock=lambda: now[0])
+
+    def piece():
+        began.release()
+        go.acquire()
+
+    for owner in "abcd":
+        queue.put(owner, piece)
+    assert began.acquire(timeout=5)
+    assert queue.wait("a") is None and queue.wait("nobody") is None  # at work; not here
+    assert [queue.wait(owner) for owner in "bcd"] == [(1, None), (2, None), (3, None)]  # no pace yet
+    for _ in range(2):  # a and b end, two seconds one after the other
+        now[0] += 2.0
+        go.release()
+        assert began.acquire(timeout=5)
+    assert queue.pace == 2.0 and queue.wait("d") == (1, 2.0)  # c is at work, then d
+    now[0] += 10.0
+    go.release()
+    assert began.acquire(timeout=5)
+    assert queue.pace == 2.0 + (10.0 - 2.0) / 8 and queue.wait("d") is None
+    go.release()

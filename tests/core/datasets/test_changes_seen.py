@@ -15,6 +15,16 @@ from core.datasets.own import save_set
 from core.graph.building.build import build
 from core.io.home import ROOT
 
+TINY = """
+name = "tiny"
+title = "Tiny"
+licence = "none"
+source = "here"
+format = "rows"
+file = "rows.jsonl"
+[questions.tiny-all]
+title = "All"
+"""
 BUILD = "from core.graph.building.build import build; build([('A', 'r', 'B')], r'{}', 'theirs', 'out')"
 
 
@@ -84,9 +94,7 @@ def test_a_question_set_that_changes_is_seen_at_once(home, tmp_path):
 def test_the_files_of_a_shipped_corpus_are_digested_once_and_again_where_one_changed(home, tmp_path, monkeypatch):
     folder = tmp_path / "data" / "tiny"
     folder.mkdir(parents=True)
-    (folder / "corpus.toml").write_text(
-        'name = "tiny"\ntitle = "Tiny"\nlicence = "none"\nsource = "here"\nformat = "rows"\nfile = "rows.jsonl"\n[questions.tiny-all]\ntitle = "All"\n'
-    )
+    (folder / "corpus.toml").write_text(TINY)
     row = {"question": "who?", "answer": "B", "context": [["One", ["Ann met Bob."]]], "supporting_facts": [["One", 0]], "_id": "1"}
     (folder / "rows.jsonl").write_text(json.dumps(row))
     aged(folder)

@@ -1,0 +1,85 @@
+"""Visitors who look at one comparison share what draws it: it is drawn once a version, and let go of with the last of them."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import pytest
+
+from core.cases.examples import demo
+from core.engine import Engine
+from core.instances.catalogue import find
+from core.sources import GraphSource
+from core.types import Question
+from pages.parts.board.payload import Board
+from pages.parts.compare import drawn
+from pages.parts.compare.asked import Shown, _whole
+from pages.parts.compare.thumbs import show_thumbs
+
+LINE = "EgoNetwork() >> ShortestPaths()"
+
+
+@pytest.fixture
+def on_screen(toy):
+    engine = Engine()
+    job = engine.compare(engine.ask(GraphSource.of(toy), Question("A"), model=False), [find(LINE)])
+    assert job.wait(60) and not job.error
+    yield Shown(job.key, job.comparison, job)
+    engine.jobs.stop()
+
+
+@pytest.fixture(autouse=True)
+def no_session(monkeypatch):
+    monkeypatch.setattr(drawn, "_earlier", lambda on_screen: None)
+
+
+def test_who_looks_at_the_same_has_the_same_board(on_screen, toy):
+    first, second = drawn._board(on_screen), drawn._board(on_screen)
+    assert first is second
+    engine = Engine()
+    job = engine.compare(engine.ask(GraphSource.of(toy), Question("A"), model=False), [find(LINE)])
+    assert job.wait(60)
+    assert drawn._board(Shown(on_screen.key, job.comparison, job)) is not first  # asked anew: another comparison of the same key
+    engine.jobs.stop()
+
+
+def test_a_board_goes_with_the_last_who_looks_at_it(on_screen):
+    board = drawn._board(on_screen)
+    known = len(drawn._boards)
+    del board
+    gc.collect()
+    assert len(drawn._boards) == known - 1
+
+
+def test_a_version_is_drawn_once_whoever_asks_and_a_later_one_anew(on_screen, monkeypatch):
+    times, draw = [], Board._payload
+
+    def counted(self):
+        times.append(threading.get_ident())
+        return draw(self)
+
+    monkeypatch.setattr(Board, "_payload", counted)
+    board, found = drawn._board(on_screen), []
+    visitors = [threading.Thread(target=lambda: found.append(board.at(5))) for _ in range(8)]
+    for one in visitors:
+        one.start()
+    for one in visitors:
+        one.join()
+    assert len(times) == 1 and all(data is found[0] for data in found) and found[0] == draw(board)
+    assert board.at(4) is found[0]  # somebody who saw the job a moment earlier
+    assert board.at(6) is not found[0] and len(times) == 2
+
+
+def test_a_thumb_of_one_visitor_is_not_in_what_others_are_shown(on_screen, monkeypatch):
+    monkeypatch.setattr("pages.parts.compare.thumbs.verdict", lambda *key: True)
+    shared = drawn._board(on_screen).at(0)
+    shown = show_thumbs(on_screen.comparison, shared)
+    assert shown["lanes"][0]["thumb"] == "up" and "thumb" not in shared["lanes"][0]
+
+
+def test_a_shipped_case_is_read_once_for_all_who_look_at_it(monkeypatch):
+    case = demo()[0]
+    first = _whole(case)
+    monkeypatch.setattr("pages.parts.compare.asked.whole", lambda id: pytest.fail("read again"))
+    assert _whole(case) is first

@@ -1,0 +1,56 @@
+"""The browser gets a component's code once; a run of the page says where it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+import urllib.request
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from core.io.home import ROOT
+from pages.parts.board.component import FOLDER, STYLES, script
+from pages.parts.shared.scripts import joined, joined_styles
+from tests.benchmarks.visitors import follow
+
+
+def test_the_board_is_one_module_that_imports_nothing():
+    assert not re.findall(r"^import ", script(), re.MULTILINE) and script().count("export default") == 1
+    assert joined(FOLDER / "board.js") == script() and "hopscopeStyle" not in script()
+
+
+def test_stylesheets_are_joined_in_their_order():
+    assert joined_styles(STYLES) == "".join(file.read_text("utf-8") for file in STYLES)
+    assert json.loads(json.dumps(joined_styles(STYLES))) == joined_styles(STYLES)
+
+
+def test_code_is_served_under_its_own_hash_and_stays(tmp_path):
+    """In a process of its own, as a server is: what is there is one file for each text, of no visit."""
+    script = (
+        "from streamlit import runtime\n"
+        "from streamlit.runtime.media_file_manager import MediaFileManager\n"
+        "from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage\n"
+        "from pages.parts.shared import scripts\n"
+        "class Here:\n    media_file_mgr = MediaFileManager(MemoryMediaFileStorage('/media'))\n"
+        "runtime.get_instance = lambda: Here\n"
+        "paths = [scripts._served('one', 'a'), scripts._served('two', 'b'), scripts._served('one', 'a')]\n"
+        "Here.media_file_mgr.clear_session_refs('a visit')\nHere.media_file_mgr.remove_orphaned_files()\n"
+        "storage = Here.media_file_mgr._storage\n"
+        "print(len(set(paths)), [storage.get_file(path.split('/')[-1]).content for path in paths], paths[0].startswith('media/'))\n"
+    )
+    said = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert said.strip().splitlines()[-1] == "2 [b'a', b'b', b'a'] True"
+
+
+def test_a_run_sends_no_code_and_the_server_gives_it(app):
+    drawn = asyncio.run(asyncio.wait_for(follow(app, "q=who+directed+Kismet&lane=lego-1&llm=0", 1), 120))
+    mount = ForwardMsg.FromString(drawn).delta.new_element.bidi_component.js_content
+    assert len(mount) < 3_000 and "class Board" not in mount
+    path = json.loads(re.search(r'^const ADDRESS = (".*");$', mount, re.MULTILINE)[1])
+    with urllib.request.urlopen(f"{app}/{path}", timeout=30) as reply:
+        assert reply.headers["Content-Type"].startswith("text/javascript")
+        code = reply.read().decode()
+    assert code.startswith(script()) and json.dumps(joined_styles(STYLES)) in code
