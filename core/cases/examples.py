@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,12 +13,13 @@ from core.io.home import ROOT
 from core.sources import Source, source_in
 
 FOLDER = ROOT / "data" / "cases"
+_reading = threading.Lock()  # so that of the first visitors one reads
 DEMO = "demo"  # the file of the comparisons to begin with, and their tag
 
 
 def examples() -> tuple[tuple[Case, bytes], ...]:
     """Each example with its packed comparison, by file and place in it; ids begin with `example-`."""
-    return tuple(found for file in sorted(FOLDER.glob(f"*{EXTENSION}")) for found in _of(file, file.stat().st_mtime_ns))
+    return tuple(found for file in sorted(FOLDER.glob(f"*{EXTENSION}")) for found in _known(file))
 
 
 def demo(source: Source | None = None) -> tuple[Case, ...]:
@@ -28,7 +30,12 @@ def demo(source: Source | None = None) -> tuple[Case, ...]:
     if source is not None and source.documents:
         return tuple(case for case, _ in examples() if source_in(case.link) == source)
     file = FOLDER / f"{DEMO}{EXTENSION}"
-    return tuple(case for case, _ in _of(file, file.stat().st_mtime_ns)) if file.exists() else ()
+    return tuple(case for case, _ in _known(file)) if file.exists() else ()
+
+
+def _known(file: Path) -> tuple[tuple[Case, bytes], ...]:
+    with _reading:
+        return _of(file, file.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=16)

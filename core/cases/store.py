@@ -41,7 +41,10 @@ def cases(text: str = "", tag: str = "") -> list[Case]:
 
 def tags() -> dict[str, int]:
     """Every tag with how many cases bear it, by name."""
-    return dict(sorted(Counter(tag for case in cases() for tag in case.tags).items()))
+    with saved_cases().reading() as database:
+        written = [row[0] for row in database.execute("SELECT tags FROM cases")]
+    borne = (*map(_tags, written), *(case.tags for case in _examples()))
+    return dict(sorted(Counter(tag for tags in borne for tag in tags).items()))
 
 
 def get(key: str) -> Case:
@@ -123,6 +126,14 @@ def _case(row: tuple) -> Case:
         )
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(f"The saved case {key} is damaged ({shorten(str(error))}).") from None
+
+
+def _tags(written: str) -> tuple[str, ...]:
+    """The tags of a row; none of a damaged one, as is said where it is listed."""
+    try:
+        return tuple(json.loads(written))
+    except (ValueError, TypeError):
+        return ()
 
 
 def _listed(row: tuple) -> Case:

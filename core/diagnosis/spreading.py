@@ -21,7 +21,7 @@ from core.types import State
 STEPS = (0, 1, 2, 3, 5, 8)  # after which a moment is shown, before the one where it has settled
 MAX_EDGES, MAX_READ = 2_000_000, 20_000  # of a graph whose steps are computed one by one, and of one that is read from a database for it
 SHOWN_NODES = 80  # of largest mass, at each moment
-SETTLED = 1e-9  # mass that may still move, summed over all nodes, where it counts as settled
+SETTLED = 1e-6  # mass that may still move, summed over all nodes, where it counts as settled
 
 
 @dataclass(frozen=True, eq=False)

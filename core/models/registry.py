@@ -76,6 +76,7 @@ class Registry:
         self._rows: dict[str, Row] = {}
         self._roles: dict[str, str] = {}
         self._faults: tuple[str, ...] = ()
+        self._rows_text = ""  # all rows as `signature` has them, written once
         self.reload()
 
     def reload(self) -> None:
@@ -86,7 +87,7 @@ class Registry:
             changed = {name for name in {*rows, *self._rows} if rows.get(name) != self._rows.get(name)}
             stale = [n for n in self._made if n in changed or changed.intersection(self._rows[n].settings.needs)]
             dropped = [self._made.pop(name) for name in stale]
-            self._rows, self._roles = rows, roles
+            self._rows, self._roles, self._rows_text = rows, roles, repr(sorted(rows.items()))
             self._share_windows()
         for made in dropped:
             _close(made)
@@ -111,7 +112,7 @@ class Registry:
             )
         with self._lock:
             stamps = [row.settings.stamp(self._rows) for _, row in sorted(self._rows.items())]
-            return repr((sorted(self._roles.items()), sorted(self._rows.items()), stamps))
+            return f"({sorted(self._roles.items())!r}, {self._rows_text}, {stamps!r})"
 
     def weights(self, name: str) -> str:
         """A text that tells a model's weights from others wherever it runs: their sha256 where it is declared, else how it is declared,
