@@ -12,7 +12,7 @@ import itertools
 import re
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -137,21 +137,30 @@ async def follow(address: str, query: str, lanes: int) -> bytes:
     raise Broken("the connection was closed")
 
 
-async def look(address: str, page: str) -> None:
-    """Open a page by its path, as from the sidebar, and wait until it is drawn. Raises Broken as `follow` does."""
+async def look(address: str, page: str, query: str = "", times: int = 1, between: Callable[[int], Awaitable[None]] | None = None) -> None:
+    """Open a page by its path, as from the sidebar, wait until it is drawn, and run it again until it was drawn so many `times`; `between`
+    is called after each, with the bytes that were sent. Raises Broken as `follow` does."""
     import websockets
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-    url = address.replace("http", "ws", 1) + "/_stcore/stream"
+    url, known = address.replace("http", "ws", 1) + "/_stcore/stream", set[str]()
     async with websockets.connect(url, subprotocols=["streamlit"], max_size=None, proxy=None) as socket:
-        await socket.send(_rerun("", set(), page=page))
+        await socket.send(_rerun(query, known, page=page))
+        sent = 0
         async for data in socket:
-            message = ForwardMsg.FromString(data)
+            message, sent = ForwardMsg.FromString(data), sent + len(data)
             kind = message.WhichOneof("type")
+            if message.hash and message.metadata.cacheable:
+                known.add(message.hash)
             if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
                 raise Broken(message.delta.new_element.exception.message)
             if kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
-                return
+                if between is not None:
+                    await between(sent)
+                times, sent = times - 1, 0
+                if not times:
+                    return
+                await socket.send(_rerun(query, known, page=page))
     raise Broken("the connection was closed")
 
 
