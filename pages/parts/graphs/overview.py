@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
 from core.graph.algorithms.layout import positions
 from core.graph.algorithms.overview import Overview, overview
-from pages.parts.graphs.walk_view import DARK, HEIGHT, LIGHT, LONGEST, WIDTH, alone, options, shown
+from pages.parts.graphs.walk_view import DARK, HEIGHT, LIGHT, LONGEST, WIDTH, alone, network, options, shown
 from pages.parts.shared.text import many, plain
 
 HUES_LIGHT = ("#0b6fb3", "#c2570c", "#1b8a5a", "#a0377f", "#8a6d00", "#5b4bb3", "#b3261e", "#3d7a8a")
@@ -31,11 +32,15 @@ def part(digest: str, _graph: Any) -> Overview:
 
 
 def picture_of(graph: Any, chosen: Overview, dark: bool) -> str:
-    """The picture as an HTML page that loads nothing and in which every name is text."""
-    from pyvis.network import Network
+    """The picture as an HTML page that loads nothing and in which every name is text; kept by the graph's digest and words."""
+    return _drawn(graph.digest, graph.name, dict(table_of(graph.name)), dark, graph, chosen)
 
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _drawn(digest: str, name: str, table: dict[str, tuple[str, str]], dark: bool, _graph: Any, _chosen: Overview) -> str:
+    graph, chosen = _graph, _chosen
     colours, hues = (DARK, HUES_DARK) if dark else (LIGHT, HUES_LIGHT)
-    net = Network(height=f"{HEIGHT}px", width="100%", directed=True, bgcolor=colours["paper"], cdn_resources="in_line")
+    net = network(colours)
     joined, nodes = _joined(graph, chosen), (*chosen.hubs, *chosen.joints, *chosen.further)
     known = dict(zip(nodes, zip(graph.names(nodes), graph.degrees(np.array(nodes, np.int64)).tolist())))
     places = _places(nodes, list(joined), [SIZES[_role(chosen, node)] for node in nodes], [known[node][0] for node in nodes])
@@ -57,7 +62,7 @@ def picture_of(graph: Any, chosen: Overview, dark: bool) -> str:
             )
     hue = {relation: hues[i] for i, relation in enumerate(_relations(joined)[: len(hues)])}
     for (head, tail), relations in joined.items():
-        text = ", ".join(_words(graph, relation) for relation in relations)
+        text = ", ".join(_words(graph, relation, table) for relation in relations)
         net.add_edge(head, tail, title=shown(text, 200), color=hue.get(relations[0], colours["edge"]), width=1.4)
     net.set_options(json.dumps(options(colours)))
     return alone(net.generate_html(notebook=False), colours)
@@ -95,7 +100,8 @@ def _places(nodes, edges, sizes: list[tuple[int, int]], names: list[str]) -> dic
 def legend(graph: Any, chosen: Overview, dark: bool) -> str:
     """The colours of the relations as HTML, every name escaped."""
     hues, relations = HUES_DARK if dark else HUES_LIGHT, _relations(_joined(graph, chosen))
-    rows = [(hue, _words(graph, relation)) for hue, relation in zip(hues, relations)]
+    table = table_of(graph.name)
+    rows = [(hue, _words(graph, relation, table)) for hue, relation in zip(hues, relations)]
     if len(relations) > len(hues):
         rows.append(((DARK if dark else LIGHT)["edge"], many(len(relations) - len(hues), "other relation")))
     line = "display:inline-block;width:1.4em;height:.28em;border-radius:.14em;margin-right:.45em;vertical-align:middle;background:"
@@ -129,7 +135,7 @@ def _relations(joined: dict[tuple[int, int], list[int]]) -> list[int]:
     return sorted(counts, key=lambda relation: (-counts[relation], relation))
 
 
-def _words(graph: Any, relation: int) -> str:
+def _words(graph: Any, relation: int, table: Mapping[str, tuple[str, str]]) -> str:
     """A relation in words, as it is said along its triple."""
-    words = relation_words(graph.relation_names[relation], True, table_of(graph.name))
+    words = relation_words(graph.relation_names[relation], True, table)
     return words if len(words) <= 40 else words[:39] + "…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -114,12 +114,26 @@ def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neig
     return Neighbourhood(here, tuple(near), tuple(far), tuple(int(e) for e in induced(graph, nodes)))
 
 
-def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
-    """The picture as an HTML page that loads nothing and in which every name is text."""
+def network(colours: Mapping[str, str]) -> Any:
+    """An empty picture of pyvis, whose template is compiled once for all pictures: it would be anew for each."""
     from pyvis.network import Network
 
-    colours = DARK if dark else LIGHT
     net = Network(height=f"{HEIGHT}px", width="100%", directed=True, bgcolor=colours["paper"], cdn_resources="in_line")
+    net.templateEnv = _templates(net.template_dir)
+    return net
+
+
+@cache
+def _templates(folder: str) -> Any:
+    from jinja2 import Environment, FileSystemLoader
+
+    return Environment(loader=FileSystemLoader(folder))  # as pyvis has it: what is drawn is escaped before
+
+
+def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
+    """The picture as an HTML page that loads nothing and in which every name is text."""
+    colours = DARK if dark else LIGHT
+    net = network(colours)
     pairs = _pairs(graph, part)
     places = positions([part.here, *part.near, *part.far], list(pairs))
     for node in (part.here, *part.near, *part.far):
