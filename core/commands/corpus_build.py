@@ -141,6 +141,7 @@ def _state(corpus: Corpus, one: Build) -> str:
     state = {"": "built", EARLIER: "by an earlier version"}.get(now.outdated, "of earlier documents")
     more = [f"{counts[what]:,} {what}" for what in ("chunks", *UNREADABLE, "dropped") if counts.get(what)]
     more += ["not all documents"] if now.uncovered else []
+    more += [] if now.indexed else ["vectors when a line reads them"]
     more += [f"{used['calls']:,} calls"] if used.get("calls") else []
     return ", ".join([state, *more, *(f"by {model}" for model in now.report.get("models", ()))])
 

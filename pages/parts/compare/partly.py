@@ -37,4 +37,5 @@ def _jobs(digest: str) -> list[Job]:
 
 
 def _again() -> None:
-    session.submitted = True
+    """Ask again; what the other lanes found is taken over."""
+    session.submitted = session.edited = True

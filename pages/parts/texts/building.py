@@ -86,6 +86,9 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
             _start(corpus, now, job)
     elif _unreadable(now):
         _gaps(corpus, now)
+    elif not now.indexed:
+        st.caption("A question made it, without vectors: a method that searches by meaning makes those that it reads.")
+        st.button("Make all vectors now", key=_button(now), icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
     if now.current and not at_work:
         building_cost(corpus, now)
     if job is not None:

@@ -11,6 +11,7 @@ from core.cases.examples import demo
 from core.corpus import open_corpus, remove_corpus
 from core.io.home import ROOT
 from core.models.registry import Registry
+from core.operators.texts.sparse import ByWords
 from core.sources import CorpusSource
 from pages.parts.board.finished import report
 from pages.parts.board.payload import Board
@@ -56,6 +57,25 @@ def test_a_build_that_is_not_there_is_said_on_its_lane():
     first, second = job(at).comparison.lanes
     assert first.status == "done" and second.status == "failed"
     assert "is not built yet" in second.error and "corpus build three" in second.error
+
+
+def test_a_lane_that_searched_a_part_says_so_and_is_asked_again_alone(monkeypatch):
+    found, parts = ByWords._found, ["31 % of the passages so far"]
+
+    def partly(self, state, ctx, recorder, among):
+        recorder.partly = parts.pop() if self.keep == 1 and parts else ""
+        return found(self, state, ctx, recorder, among)
+
+    monkeypatch.setattr(ByWords, "_found", partly)
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE, WIDE], **OWN)
+    first = job(at)
+    assert any("searched 31 % of the passages so far." in caption.value for caption in at.caption)
+    assert Board(first.comparison).payload()["lanes"][0]["partly"] == "Searched 31 % of the passages so far"
+    at.button(key="search_again").click().run()
+    at = until(at, lambda: job(at) is not first and job(at).ended)
+    assert [(lane.state.partly, lane.taken) for lane in job(at).comparison.lanes] == [("", False), ("", True)]
+    at.run()
+    assert not at.exception and not any(button.key == "search_again" for button in at.button)
 
 
 def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_again(monkeypatch):
