@@ -67,7 +67,7 @@ def test_a_lane_that_searched_a_part_says_so_and_is_asked_again_alone(monkeypatc
         return found(self, state, ctx, recorder, among)
 
     monkeypatch.setattr(ByWords, "_found", partly)
-    at = opened(corpus=NAME, q=QUESTION, lane=[LINE, WIDE], **OWN)
+    at = opened(corpus=NAME, q="Which station plays by night?", lane=[LINE, WIDE], **OWN)
     first = job(at)
     assert any("searched 31 % of the passages so far." in caption.value for caption in at.caption)
     assert Board(first.comparison).payload()["lanes"][0]["partly"] == "Searched 31 % of the passages so far"
