@@ -17,6 +17,7 @@ from core.indexes import cases as memory
 from core.indexes import chains, communities, so_far, vectors, walks, words
 from core.indexes.reports import Reports
 from core.io.durations import span
+from core.models.encoders.ways import remembered
 
 STEPS = 3  # of the operators Chain ranking and Case memory, where nobody changes it
 SOLVED = 1000  # questions of each set
@@ -25,10 +26,14 @@ SECONDS_A_TEXT = {  # to encode
     **{"nodes": 2e-3, "triples": 5e-3},
     **{"relations": 1e-2, "relation-names": 2e-3, "chunks": 4e-2, "communities": 4e-2},
 }
+SLOW_RATE = 160.0  # texts of 32 tokens a second and core that the encoder reads where that takes as long
 WALKS = WalkPlan("breadth-first")  # those of Walk&Retrieve, where nobody changes them
 SECONDS_A_ROOT = 2e-2  # to encode a node's walks
 SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = 4e-5, 4e-3, 1.2e-2, 8.0  # on one slow core, as measured
 FOUND = "so that those nearest to a question are found."
+BRINGS = (
+    "Read by Vector search, which otherwise encodes them at its first question. Ranking paths gets no faster by it: paths are other texts."
+)
 COUNTED = 100_000  # communities up to which it is looked up which of them have a report
 BESIDE = r"(?<=\.sqlite)-(journal|wal|shm)$"
 WAYS = {"both": "both ways", "out": "along the triples", "in": "against the triples"}
@@ -167,7 +172,7 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
         lambda match: "",
         lambda graph, env: vectors.place(graph, env.models.encoder(), of).name,
         lambda graph, env, tell, check: so_far.make(graph, env.models.encoder(), of, tell, check),
-        lambda graph, env: vectors.count(graph, of) * SECONDS_A_TEXT[of],
+        lambda graph, env: vectors.count(graph, of) * SECONDS_A_TEXT[of] * _slower(env),
         "without a GPU",
         adds=True,
         models=("encoder",),
@@ -177,6 +182,12 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
         forget=vectors.forget,
         fits=lambda graph: of in ("nodes", "triples") or bool(graph.columns) and vectors.count(graph, of) > 0,
     )
+
+
+def _slower(env: Environment) -> float:
+    """How many times as long the encoder takes for a text as on a slow core, by what was measured on this computer; 1 where nothing was."""
+    speeds, way = remembered(), getattr(env.models.encoder(), "way", None)
+    return next((SLOW_RATE / one.rate for one in speeds.speeds if one.way == way), 1.0) if speeds is not None else 1.0
 
 
 def _no_walks(graph: Graph, env: Environment) -> str:
@@ -267,8 +278,8 @@ KINDS = {
             lacks=_nothing_solved,
             forget=memory.forget,
         ),
-        _vectors("nodes", "Vectors of entities", f"The names of all entities as vectors, {FOUND} Read by Vector search."),
-        _vectors("triples", "Vectors of triples", f"All triples, put into words, as vectors, {FOUND} Read by Vector search."),
+        _vectors("nodes", "Vectors of entities", f"The names of all entities as vectors, {FOUND} {BRINGS}"),
+        _vectors("triples", "Vectors of triples", f"All triples, put into words, as vectors, {FOUND} {BRINGS}"),
         _vectors("chunks", "Vectors of chunks", f"The chunks of the documents as vectors, {FOUND} Read by Chunks by vector."),
         _vectors("relations", "Vectors of relations", f"Relations in words as vectors, {FOUND} Read by Relations by vector."),
         _vectors("relation-names", "Vectors of relation names", f"The names of relations as vectors, {FOUND} Read by Relations by vector."),

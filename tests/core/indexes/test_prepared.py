@@ -292,3 +292,18 @@ def test_a_changed_byte_of_vectors_is_never_searched(jobs, films, name, place):
     with pytest.raises(ValueError, match=f"{name} is not as it was written"):
         digests.check_sealed(file)
     assert (vectors.opened(folder) is None) == (name == "index.faiss")
+
+
+def test_how_long_encoding_takes_goes_by_what_was_measured_here(films, tmp_path, monkeypatch):
+    from core.indexes import table
+    from core.models.encoders.ways import Speed, Speeds, Way
+
+    encoder = type("Encoder", (), {"way": Way("openvino", "f32")})()
+    env = type("Here", (), {"models": type("Models", (), {"encoder": lambda self: encoder})()})()
+    monkeypatch.setattr(table, "remembered", lambda: None)
+    slow = KINDS["vectors-nodes"].seconds(films, env)
+    measured = Speeds("2026-01-01", (Speed(Way("openvino", "f32"), 2 * table.SLOW_RATE, 1.0),))
+    monkeypatch.setattr(table, "remembered", lambda: measured)
+    assert KINDS["vectors-nodes"].seconds(films, env) == slow / 2
+    encoder.way = Way("torch", "f32")
+    assert KINDS["vectors-nodes"].seconds(films, env) == slow
