@@ -186,8 +186,11 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
 
 def _slower(env: Environment) -> float:
     """How many times as long the encoder takes for a text as on a slow core, by what was measured on this computer; 1 where nothing was."""
-    speeds, way = remembered(), getattr(env.models.encoder(), "way", None)
-    return next((SLOW_RATE / one.rate for one in speeds.speeds if one.way == way), 1.0) if speeds is not None else 1.0
+    speeds = remembered()
+    if speeds is None or not env.models.info("encoder").present:
+        return 1.0
+    way = getattr(env.models.encoder(), "way", None)
+    return next((SLOW_RATE / one.rate for one in speeds.speeds if one.way == way), 1.0)
 
 
 def _no_walks(graph: Graph, env: Environment) -> str:

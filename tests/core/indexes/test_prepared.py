@@ -298,8 +298,9 @@ def test_how_long_encoding_takes_goes_by_what_was_measured_here(films, tmp_path,
     from core.indexes import table
     from core.models.encoders.ways import Speed, Speeds, Way
 
+    Info = type("Info", (), {"present": True})
     encoder = type("Encoder", (), {"way": Way("openvino", "f32")})()
-    env = type("Here", (), {"models": type("Models", (), {"encoder": lambda self: encoder})()})()
+    env = type("Here", (), {"models": type("Models", (), {"encoder": lambda self: encoder, "info": lambda self, name: Info})()})()
     monkeypatch.setattr(table, "remembered", lambda: None)
     slow = KINDS["vectors-nodes"].seconds(films, env)
     measured = Speeds("2026-01-01", (Speed(Way("openvino", "f32"), 2 * table.SLOW_RATE, 1.0),))
