@@ -43,8 +43,9 @@ def side_by_side(work: Callable[[W], T], items: Sequence[W], model: str, ctx: Bu
         with spending.piece():
             return work(items[number])
 
-    for found in Flight(lambda: ctx.at_once(model) if spending.may_begin() else 0, ctx.check).each(piece, numbers()):
-        done += 1
-        yield found
+    with ctx.replies.held():
+        for found in Flight(lambda: ctx.at_once(model) if spending.may_begin() else 0, ctx.check).each(piece, numbers()):
+            done += 1
+            yield found
     if done < len(items):
         raise spending.reached(done, len(items))

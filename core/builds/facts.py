@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Facts:
 
     def to_json(self) -> str:
         """As one line of JSON: rows of values, in the order of the fields."""
-        rows = lambda items: [list(asdict(item).values()) for item in items]
+        rows = lambda items: [list(vars(item).values()) for item in items]  # in the order of the fields, as they were set
         return json.dumps([rows(self.entities), rows(self.relations), self.unreadable, self.dropped, self.notes], ensure_ascii=False)
 
     @classmethod

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Literal
 
 Reading = Literal["unicode", "code"]
 READINGS = ("unicode", "code")
 OTHERS = re.compile(r"[^a-z0-9 ]")
+LONGEST_CACHED = 100  # characters: names come again and again, texts do not
 
 
 def folded(name: str, reading: str = "unicode") -> str:
@@ -19,6 +21,13 @@ def folded(name: str, reading: str = "unicode") -> str:
     >>> folded(" José  DÍAZ-2 "), folded(" José  DÍAZ-2 ", "code")
     ('josé díaz-2', 'jos d az 2')
     """
+    return _cached(name, reading) if len(name) <= LONGEST_CACHED else _folded(name, reading)
+
+
+def _folded(name: str, reading: str) -> str:
     if reading == "code":
         return " ".join(OTHERS.sub(" ", name.lower()).split())
     return " ".join(unicodedata.normalize("NFC", name).split()).casefold()
+
+
+_cached = lru_cache(maxsize=1 << 15)(_folded)

@@ -71,7 +71,7 @@ class BuildSpending:
             return
         usage = {name: [one.calls, one.tokens_in, one.tokens_out] for name, one in self._spending.account.usage.items()}
         text = json.dumps({"pieces": self._pieces, "usage": usage})
-        keep(self._file, lambda stream: stream.write(text.encode()))
+        keep(self._file, lambda stream: stream.write(text.encode()), durable=False)
 
 
 def spent_file(folder: Path) -> Path:

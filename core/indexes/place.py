@@ -68,8 +68,9 @@ def take_indexes(temporary: Path, folder: Path) -> None:
         raise StoreError(f"What is prepared for a graph cannot be moved to {folder}: {error.strerror or error}.") from None
 
 
-def keep(file: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file beside its place, arrays with their digest, make it durable, and put it there in one step. Raises StoreError."""
+def keep(file: Path, write: Callable[[IO[bytes]], object], durable: bool = True) -> None:
+    """Write a file beside its place, arrays with their digest, make it durable (see `write_whole`), and put it there in one step. Raises
+    StoreError."""
 
     def whole(temporary: Path) -> None:
         with open(temporary, "wb") as stream:
@@ -78,7 +79,7 @@ def keep(file: Path, write: Callable[[IO[bytes]], object]) -> None:
             digests.seal(temporary)
 
     try:
-        write_whole(file, whole)
+        write_whole(file, whole, durable)
     except OSError as error:
         raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
 

@@ -46,9 +46,9 @@ def begun(file: Path) -> str:
     return f".{file.name}-"
 
 
-def write_whole(file: Path, write: Callable[[Path], object]) -> None:
+def write_whole(file: Path, write: Callable[[Path], object], durable: bool = True) -> None:
     """Have `write` write a new file beside `file`, make it durable, and put it in the place of `file` in one step. Raises OSError, and what
-    `write` raises; `file` is then as it was.
+    `write` raises; `file` is then as it was. One that need not be durable outlives every kill, but may be lost in a power cut.
 
     >>> import pathlib, tempfile
     >>> from core.io.durable import write_whole
@@ -60,7 +60,8 @@ def write_whole(file: Path, write: Callable[[Path], object]) -> None:
     temporary = file.with_name(f"{begun(file)}{os.getpid()}-{threading.get_ident()}")
     try:
         write(temporary)
-        sync(temporary)
+        if durable:
+            sync(temporary)
         move(temporary, file)
     except BaseException:
         temporary.unlink(missing_ok=True)

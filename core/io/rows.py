@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from core.errors import StoreError
+from core.io.home import cannot_save
 from core.io.sqlite import WAIT, Database, opened, why_unsaved, write_ahead
 
 BATCH_KEYS = 500  # keys that are looked up in one query
@@ -31,6 +34,42 @@ class Schema:
     again: bool = False
 
 
+class HeldFile:
+    """A file that stays open from one use to the next, whoever in this process uses it; one thread at a time does."""
+
+    def __init__(self) -> None:
+        self.lock, self.holders = threading.RLock(), 0
+        self._open: tuple[Database, tuple[int, int]] | None = None  # with which file on the disk it is
+
+    @contextmanager
+    def used(self, file: Path, open: Callable[[], Database]) -> Iterator[Database | None]:
+        """The file, opened where it is not, or was removed meanwhile; None where nothing can be saved in it. Opened anew after an error."""
+        if self._open is not None and (self._open[1] != _identity(file) or cannot_save(file.parent)):
+            self.close()
+        if self._open is None:
+            database = open()
+            if not database.saves:
+                database.close()
+                yield None
+                return
+            self._open = database, _identity(file)
+        try:
+            yield self._open[0]
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of it, until it is used again."""
+        if self._open is not None:
+            self._open[0].close()
+        self._open = None
+
+
+_held: dict[Path, HeldFile] = {}
+_holding = threading.Lock()
+
+
 class RowFile:
     """The rows of a schema in a file, safe between processes. What goes wrong with the file is raised as a StoreError that says so."""
 
@@ -40,11 +79,36 @@ class RowFile:
     def open(self, **options: Any) -> Database:
         """The file, open for `errors` and `transaction`. `options` are those of sqlite3.connect. Raises StoreError."""
         with self.errors():
-            return opened(self.file, self._prepare, timeout=WAIT, isolation_level=None, **options)
+            database = opened(self.file, self._prepare, timeout=WAIT, isolation_level=None, **options)
+            if self.schema.again:  # no kill costs a row; a power cut may cost the last ones, which can be made again
+                database.execute("PRAGMA synchronous = NORMAL")
+            return database
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Within, the file stays open from one use to the next, as where many threads save a row each: opening takes longer than a row."""
+        with _holding:
+            held = _held.setdefault(self.file, HeldFile())
+            held.holders += 1
+        try:
+            yield
+        finally:
+            with _holding, held.lock:
+                held.holders -= 1
+                if not held.holders:
+                    held.close()
+                    del _held[self.file]
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
         """The file, open for reading. Raises StoreError, and changes nothing, where it is damaged or not ours."""
+        held = _held.get(self.file)
+        if held is not None:
+            with held.lock, held.used(self.file, lambda: self.open(check_same_thread=False)) as database:
+                if database is not None and held.holders:
+                    with self.errors():
+                        yield database
+                    return
         with closing(self.open()) as database, self.errors():
             yield database
 
@@ -117,6 +181,15 @@ class RowFile:
         if version > self.schema.version:
             raise StoreError(f"{self._those()} were written by a newer Hopscope; update this one to open them.")
         return bool(tables) or 0 != application == self.schema.application
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    """Which file on the disk it is."""
+    try:
+        known = os.stat(file)
+    except OSError:
+        return 0, 0
+    return known.st_dev, known.st_ino
 
 
 @contextmanager

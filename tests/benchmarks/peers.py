@@ -39,7 +39,7 @@ from core.io.home import ROOT, home, models_folder
 from core.models.base import Reply
 from core.models.registry import Registry
 from core.operators.base import Line
-from core.sources import CorpusSource
+from core.sources import CorpusSource, Source
 from core.types import Question
 from tests.peers.encoder import Encoder
 from tests.peers.instant import Instant
@@ -82,8 +82,8 @@ choose = "instant"
 
 
 def given(passages: int, corpus: str = "hotpotqa", questions: int = QUESTIONS) -> dict[str, Any]:
-    """What every program is given: documents by id that are built elsewhere first (`start`), to begin with (`base`), to add, in the place of
-    the first, and ids to remove; the facts of each by its first line; and questions."""
+    """What every program is given: documents by id that are built elsewhere first (`start`), to begin with (`base`), to add, in the place
+    of the first, and ids to remove; the facts of each by its first line; and questions."""
     source = open_corpus(corpus)
     documents = [document for _, document in zip(range(passages + 3 * FEW), source)]
     texts = [f"{one.title} ({number})\n{' '.join(one.text.split()[:500])}" for number, one in enumerate(documents)]
@@ -177,17 +177,19 @@ def ours(name: str, known: dict[str, Any], url: str, out: str) -> None:
     asking = catalogue()[row].line
     line = Line((replace(asking.operators[0], build=spec), *asking.operators[1:]))
 
-    def search(engine: Engine, question: str) -> None:
-        ask = CorpusSource("peers").open(engine).ask(Question(question), reader=False)
-        LaneRun(ask, line, engine.environment, Prefixes()).retrieve(Progress())
+    def search(engine: Engine, source: Source, question: str) -> LaneRun:
+        lane = LaneRun(source.ask(Question(question), reader=False), line, engine.environment, Prefixes())
+        lane.retrieve(Progress())
+        return lane
 
-    def opened() -> Engine:
-        engine = Engine(models)
-        search(engine, known["questions"][0])
-        return engine
+    def opened() -> tuple[Engine, Source]:
+        engine, corpus = Engine(models), open_corpus("peers")
+        source = CorpusSource("peers", engine.environment.built(corpus, spec), corpus=corpus)
+        search(engine, source, known["questions"][0])
+        return engine, source
 
-    engine = measured.step("open", opened)
-    measured.step("ask", lambda: [search(engine, one) for one in known["questions"][1:]])
+    engine, source = measured.step("open", opened)
+    measured.step("ask", lambda: [search(engine, source, one) for one in known["questions"][1:]])
     measured.write(out, version=platform.python_version())
 
 
@@ -280,7 +282,8 @@ def table(found: dict[str, list[dict[str, Any]]], options: argparse.Namespace, q
             if told is None:
                 yield f"{what} has no such function"
                 continue
-            line = f"{what} {told['processor']:8.3f} s of a processor, {told['clock']:8.3f} s by the clock, {told['encoded']:6,} texts encoded"
+            seconds = f"{told['processor']:8.3f} s of a processor, {told['clock']:8.3f} s by the clock"
+            line = f"{what} {seconds}, {told['encoded']:6,} texts encoded"
             own = BESIDE.get(name)
             if own in found and (mine := medians(found[own], step, questions)):
                 line += f", {told['processor'] / mine['processor']:.2f} of {own}"

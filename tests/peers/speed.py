@@ -46,6 +46,6 @@ def _processor() -> float:
 
 
 def asked() -> tuple[str, dict[str, Any], str, str]:
-    """The command line: the name of a program, what is given, the server's address (empty: replies in the process), and the file to write."""
+    """The command line: the name of a program, what is given, the server's address (empty: replies in the process), the file to write."""
     name, given, url, out = sys.argv[1:5]
     return name, json.loads(Path(given).read_text("utf-8")), url, out

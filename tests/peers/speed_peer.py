@@ -1,8 +1,8 @@
 """How long nano-graphrag and LightRAG take to build, change and search the passages that `tests.benchmarks.peers` gives.
 
-Each by its own client of the OpenAI protocol, or, where no address is given, with a function in its place. Their tokenizers would have to be
-downloaded: a count of letters is in their place, which costs next to nothing. Each passage is one chunk, nobody is asked what was missed,
-and all else is as they come.
+Each by its own client of the OpenAI protocol, or, where no address is given, with a function in its place. Their tokenizers would have to
+be downloaded: a count of letters is in their place, which costs next to nothing. Each passage is one chunk, nobody is asked what was
+missed, and all else is as they come.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from core.builds.asking import reply_to, side_by_side
@@ -196,9 +197,14 @@ class Occurrence:
 
     def __init__(self, text: str):
         self._text = folded(text)
-        self._words = frozenset(WORD.findall(self._text))
 
     def __call__(self, name: str) -> bool:
         key = folded(name)
+        if key in self._text:
+            return WORD.search(key) is not None
         words = WORD.findall(key)
-        return bool(words) and (key in self._text or self._words.issuperset(words))
+        return bool(words) and self._words.issuperset(words)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(WORD.findall(self._text))

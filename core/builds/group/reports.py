@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -125,6 +125,7 @@ class Reports(BuildOperator):
         return Report(found.title or extract.title, found.text, extract.rating if found.rating is None else found.rating)
 
 
+@cache
 def schema(tokens: int) -> dict[str, Any]:
     """The form of a report of at most so many tokens: `SCHEMA`, with longer texts and up to ten findings where there is room for them.
 
@@ -212,8 +213,10 @@ class Communities:
         edges = edges[np.isin(self._tails[edges], members)]
         degrees = self.graph.degrees(self._heads[edges]) + self.graph.degrees(self._tails[edges])
         edges = edges[np.lexsort((edges, -degrees))]
-        texts = zip(self.graph.triple_texts(edges), relation_texts(self.graph, edges))
-        return [plain(text or triple) for triple, text in texts]
+        texts = relation_texts(self.graph, edges)
+        bare = [place for place, text in enumerate(texts) if not text]
+        triples = dict(zip(bare, self.graph.triple_texts(edges[bare]))) if bare else {}
+        return [plain(text or triples[place]) for place, text in enumerate(texts)]
 
 
 def _fitting(texts: Sequence[str], most: int) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 from core.io.files import size_text
@@ -32,26 +31,23 @@ class Piece:
         """What a reply says that came as one JSON object. Raises ValueError for one that is none, in the server's words if it has any."""
         try:
             choice = answer["choices"][0]
-            message, usage = SimpleNamespace(**choice["message"]), answer.get("usage")
-            calls = [SimpleNamespace(function=SimpleNamespace(**call["function"])) for call in choice["message"].get("tool_calls") or ()]
-            delta = SimpleNamespace(**{**vars(message), "content": getattr(message, "content", None), "tool_calls": calls})
-            counted = SimpleNamespace(**{"prompt_tokens": None, "completion_tokens": None, **usage}) if usage else None
+            ended, message = choice.get("finish_reason") or "stop", dict(choice["message"].items())
+            usage = answer.get("usage")
         except (KeyError, IndexError, TypeError, AttributeError):
             said = said_by(answer)
             raise ValueError(f"it says: {said}" if said else "it sent an object that is no reply") from None
-        ended = choice.get("finish_reason") or "stop"
-        return cls.of(SimpleNamespace(choices=[SimpleNamespace(finish_reason=ended, delta=delta)], usage=counted))
+        return cls.of({"choices": [{"finish_reason": ended, "delta": message}], "usage": usage})
 
     @classmethod
     def of(cls, chunk: Any) -> Piece:
-        """What a chunk of the client says. Raises ValueError where it is none of a chat's reply."""
+        """What a chunk of a stream says, as its JSON has it. Raises ValueError where it is none of a chat's reply."""
         try:
-            choices = [(choice.finish_reason, choice.delta) for choice in chunk.choices or ()]
-            usage = getattr(chunk, "usage", None)
-            used = (_prompt(usage), _count(usage.completion_tokens)) if usage else None
+            choices = [(choice.get("finish_reason"), choice["delta"]) for choice in chunk["choices"] or ()]
+            usage = chunk.get("usage")
+            used = (_prompt(usage), _count(usage.get("completion_tokens"))) if usage else None
             deltas, ends = [delta for _, delta in choices if delta], [finish for finish, _ in choices if finish]
-            texts = [delta.content for delta in deltas if delta.content]
-        except (AttributeError, TypeError):
+            texts = [delta["content"] for delta in deltas if delta.get("content")]
+        except (KeyError, AttributeError, TypeError):
             raise ValueError("it sent a piece that is none of a reply") from None
         if not all(isinstance(text, str) for text in (*texts, *ends)):
             raise ValueError("it sent a piece whose text is none")
@@ -61,22 +57,23 @@ class Piece:
 
 def _first_text(deltas: list[Any], names: tuple[str, ...]) -> str:
     """The text of the first of some fields that a piece has."""
-    texts = (next((text for name in names if isinstance(text := getattr(delta, name, None), str) and text), "") for delta in deltas)
+    texts = (next((text for name in names if isinstance(text := delta.get(name), str) and text), "") for delta in deltas)
     return "".join(texts)
 
 
 def _tool(deltas: list[Any]) -> str:
     """The name of the first tool that is asked for."""
     try:
-        return next((str(call.function.name) for delta in deltas for call in delta.tool_calls or () if call.function.name), "")
-    except (AttributeError, TypeError):
+        calls = (call["function"].get("name") for delta in deltas for call in delta.get("tool_calls") or ())
+        return next((str(name) for name in calls if name), "")
+    except (KeyError, AttributeError, TypeError):
         return ""
 
 
 def _prompt(usage: Any) -> int:
     """The tokens of the prompt that were read, with those that the server had read before where it counts these on their own."""
-    read, details = _count(usage.prompt_tokens), getattr(usage, "prompt_tokens_details", None)
-    cached = getattr(details, "cached_tokens", None)
+    read, details = _count(usage.get("prompt_tokens")), usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
     return read + cached if isinstance(cached, int) and not isinstance(cached, bool) and cached > read else read
 
 

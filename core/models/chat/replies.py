@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from core.models.base import Messages
 
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.):])\s+")  # before the items of a list, one a line
 WORD = re.compile(r"[^\W\d_]+")  # letters alone: digits and marks may share a token with them
 LONGEST_WORD = 16  # letters of a token, at most
+PIECE = re.compile(rf"[^\W\d_]{{1,{LONGEST_WORD}}}")  # a word, or of a long one so many letters
 SMALLEST_CONTEXT = 64  # tokens
 
 
@@ -29,7 +31,12 @@ def fewest_tokens(messages: Messages) -> int:
     >>> fewest_tokens([{"role": "user", "content": "Who wrote this, and when?"}])
     5
     """
-    return sum(pieces(word) for message in messages for word in WORD.findall(message.get("content", "")))
+    return sum(_fewest_of(message.get("content", "")) for message in messages)
+
+
+@lru_cache(maxsize=64)
+def _fewest_of(text: str) -> int:
+    return len(PIECE.findall(text))
 
 
 def was_cut(read: int, fewest: int) -> bool:

@@ -8,6 +8,7 @@ import io
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,10 @@ class SavedReplies:
         self._rows = RowFile(self.file, SCHEMA)
         self._lock = threading.Lock()
         self._shipped: dict[str, Reply] | None = None
+
+    def held(self) -> AbstractContextManager[None]:
+        """Within, the file stays open, as where many replies are looked up and saved, each by itself."""
+        return self._rows.held()
 
     def find(self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0) -> Reply | None:
         """The reply that is saved, marked as cached; else None. Of the user's replies those that are of no use count only where `usable` is
@@ -145,7 +150,7 @@ class CachedChat:
         if check:
             check()
         key = self.key(messages, schema, max_tokens, seed, temperature)
-        (found,) = self.saved([messages], schema, max_tokens, seed, temperature)
+        found = self.replies.find(key, schema, fewest=fewest_tokens(messages))
         if found is None:
             try:
                 chat = self._chat()

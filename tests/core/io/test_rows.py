@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -13,7 +14,7 @@ from core.cases import database
 from core.errors import StoreError
 from core.evaluation.runs import store
 from core.indexes import cases, reports, verbalised_walks
-from core.io.rows import RowFile, by_key
+from core.io.rows import RowFile, Schema, by_key
 from core.models.chat import saved_replies
 
 # What the first versions made, and a row of each table.
@@ -157,3 +158,57 @@ def test_after_an_error_nothing_is_written(tmp_path):
         base.execute("insert into sentences values ('k', 'Ann.')")
         raise RuntimeError("stop")
     assert saved.query("select * from sentences") == []
+
+
+SAVED = Schema("the numbers", ("create table numbers (key text primary key, number integer not null)",), again=True)
+
+
+def numbers(file):
+    """What another process would read."""
+    with closing(sqlite3.connect(file)) as database:
+        return dict(database.execute("SELECT key, number FROM numbers"))
+
+
+def test_a_held_file_is_opened_once_for_all_who_use_it_in_any_thread_and_let_go_at_the_end(tmp_path, monkeypatch):
+    opened, file = [], tmp_path / "numbers.sqlite"
+    monkeypatch.setattr(RowFile, "open", lambda self, _open=RowFile.open, **how: opened.append(self) or _open(self, **how))
+    rows, others = RowFile(file, SAVED), RowFile(file, SAVED)
+    with rows.held():
+        with rows.held(), ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda number: (rows, others)[number % 2].save("numbers", [(str(number), number)]), range(40)))
+        assert numbers(file) == {str(number): number for number in range(40)}  # at once, not at the end
+        assert others.query("SELECT count(*) FROM numbers") == [(40,)]
+    assert len(opened) == 1
+    rows.query("SELECT 1 FROM numbers")
+    assert len(opened) == 2  # nobody holds it any more
+
+
+def test_a_held_file_that_is_removed_is_made_anew_and_one_that_fails_is_opened_anew(tmp_path):
+    file = tmp_path / "numbers.sqlite"
+    rows = RowFile(file, SAVED)
+    with rows.held():
+        rows.save("numbers", [("one", 1)])
+        for part in tmp_path.iterdir():
+            part.unlink()
+        rows.save("numbers", [("two", 2)])
+        assert numbers(file) == {"two": 2}
+        with pytest.raises(StoreError):
+            rows.query("SELECT what FROM nowhere")
+        rows.save("numbers", [("three", 3)])
+        assert numbers(file) == {"two": 2, "three": 3}
+
+
+def test_a_held_file_in_which_nothing_can_be_saved_any_more_is_only_read(tmp_path, monkeypatch):
+    rows = RowFile(tmp_path / "numbers.sqlite", SAVED)
+    with rows.held():
+        rows.save("numbers", [("one", 1)])
+        monkeypatch.setattr("core.io.rows.cannot_save", lambda folder: "The disk is full.")
+        monkeypatch.setattr("core.io.sqlite.cannot_save", lambda folder=None: "The disk is full.")
+        rows.save("numbers", [("two", 2)])
+        assert rows.query("SELECT * FROM numbers") == [("one", 1)]
+
+
+def test_what_can_be_made_again_waits_for_no_disk_and_all_else_does(tmp_path):
+    for schema, waits in ((SAVED, 1), (Schema("the numbers", SAVED.statements), 2)):
+        with RowFile(tmp_path / f"{waits}.sqlite", schema).reading() as database:
+            assert database.execute("PRAGMA synchronous").fetchone() == (waits,)
