@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,9 @@ from core.builds.group.reports import read, schema
 from tests.benchmarks import peers
 from tests.peers.instant import END, LIGHT, NANO, Instant
 
-FACTS = {"Ann (0)": [[["Ann", "person", "She cooks."], ["Rome", "place", "A city."]], [["Ann", "Rome", "lives", "Ann lives in Rome."]]]}
+FACTS: dict[str, Any] = {
+    "Ann (0)": [[["Ann", "person", "She cooks."], ["Rome", "place", "A city."]], [["Ann", "Rome", "lives", "Ann lives in Rome."]]]
+}
 
 
 def said(text):
@@ -24,7 +27,7 @@ def said(text):
 def test_each_program_is_replied_to_in_its_own_form_with_the_same_facts():
     replies = Instant(FACTS)
     ours = lists_in(replies(said("Text: Ann (0)\nAnn lives in Rome."), SCHEMAS["rkg"]), SCHEMAS["rkg"])
-    assert ours.whole and [one["name"] for one in ours.lists["entities"]] == ["Ann", "Rome"]
+    assert ours is not None and ours.whole and [one["name"] for one in ours.lists["entities"]] == ["Ann", "Rome"]
     assert ours.lists["relations"] == [{"source": "Ann", "target": "Rome", "description": "Ann lives in Rome.", "keywords": "lives"}]
     rows = replies(said(f"Fields by {LIGHT}\n```\nAnn (0)\nAnn lives in Rome.\n```")).split("\n")
     assert rows[0] == LIGHT.join(["entity", "Ann", "person", "She cooks."]) and rows[-1] == END
@@ -38,8 +41,9 @@ def test_each_program_is_replied_to_in_its_own_form_with_the_same_facts():
 
 def test_a_report_keywords_and_what_is_unknown_are_replied_to_as_well():
     replies = Instant(FACTS)
-    assert read(replies(said("Entities:"), schema(500))).title == "A group"
-    asked = {"properties": {"high": {}, "low": {}}}
+    report = read(replies(said("Entities:"), schema(500)))
+    assert report is not None and report.title == "A group"
+    asked: dict[str, Any] = {"properties": {"high": {}, "low": {}}}
     assert json.loads(replies(said("Question: Where does Ann live now?\nKeywords:"), asked)) == {"high": ["does", "live"], "low": ["Ann"]}
     assert json.loads(replies(said("IMPACT SEVERITY RATING"), None))["rating"] == 5.0
     assert replies(said("Sum this up.")).startswith("What is said of it")
@@ -51,7 +55,7 @@ def test_medians_are_of_a_question_each_and_a_program_without_a_step_says_so():
     one = lambda seconds: {"rows": {"build": built, "ask": row(seconds)}, "memory": 10, "version": "1"}
     runs = [one(3.0), one(9.0), one(6.0)]
     found = peers.medians(runs, "ask", 4)
-    assert (found["processor"], found["clock"], found["least"]) == (2.0, 4.0, 1.0)
+    assert found is not None and (found["processor"], found["clock"], found["least"]) == (2.0, 4.0, 1.0)
     assert peers.medians(runs, "delete", 4) is None
     options = argparse.Namespace(passages=400, encoder=False)
     lines = list(peers.table({"hopscope, rich graph": runs, "lightrag-hku": runs}, options, 4))
