@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import time
 from collections.abc import Iterable
 from typing import Any
 
 from core.comparison.endings import ending
+from core.comparison.preview import SHARE
 from core.comparison.timing import cost as method_seconds
 from core.comparison.timing import spans
 from core.datasets.relations import relation_words
@@ -41,7 +43,10 @@ class Board:
         self.comparison, self._previews = comparison, previews
         self._lock = threading.RLock()
         self._drawn: tuple[int, dict[str, Any]] | None = None
-        self._shown = dataclasses.replace(comparison, lanes=list(comparison.lanes))  # as the screen shows its lanes now
+        self._due = 0.0  # when what a lane has so far may be drawn anew
+        self._shown = dataclasses.replace(
+            comparison, lanes=[dataclasses.replace(lane, preview=None) for lane in comparison.lanes]
+        )  # as the screen shows its lanes now
         view = DocumentView if comparison.ask.source.documents else TripleView
         self._view = view(self._shown, {} if earlier is None else earlier._view.places)
         self._explained: tuple[tuple, Verdict] | None = None
@@ -61,9 +66,12 @@ class Board:
     def _payload(self) -> dict[str, Any]:
         comparison, view = self.comparison, self._view
         statuses = [lane.status for lane in comparison.lanes]  # read first: a lane that is done by now is then drawn as done
-        self._shown.lanes[:] = [lane.shown if self._previews else dataclasses.replace(lane, preview=None) for lane in comparison.lanes]
+        begun, before = time.thread_time(), [lane.version for lane in self._shown.lanes]
+        self._shown.lanes[:] = [self._seen(lane, drawn) for lane, drawn in zip(comparison.lanes, self._shown.lanes)]
         verdict = self._verdict(statuses)
         shared = view.share(verdict)
+        if before != [lane.version for lane in self._shown.lanes]:
+            self._due = time.monotonic() + SHARE * (time.thread_time() - begun)
         lanes = []
         for i, (lane, shown, status, one) in enumerate(zip(comparison.lanes, self._shown.lanes, statuses, verdict.lanes)):
             data = view.lane(i, shown, shared)
@@ -81,6 +89,13 @@ class Board:
             **view.whole(shared),
             **{name: shared[name] for name in ("layout", "paths", "fates")},
         }
+
+    def _seen(self, lane: Lane, drawn: Lane) -> Lane:
+        """A lane as it is shown now: with the preview that is drawn, as long as drawing another one would cost too much."""
+        if not self._previews:
+            return dataclasses.replace(lane, preview=None)
+        early = drawn.preview is not None and lane.preview is not None and time.monotonic() < self._due
+        return (dataclasses.replace(lane, preview=drawn.preview) if early else lane).shown
 
     def _verdict(self, statuses: list[str]) -> Verdict:
         """The sentences as of now, made anew when a lane has come further."""

@@ -83,7 +83,7 @@ def test_nothing_jumps_as_more_is_read_and_when_all_is(shown):
     comparison, run, board = shown
     places = lambda drawn: {node["id"]: (node["x"], node["y"]) for node in drawn["layout"]["nodes"]}
     keys = lambda drawn: {json.dumps(path["steps"]): key for key, path in drawn["paths"].items()}
-    before = board.payload()
+    before, board._due = board.payload(), 0.0
     comparison.lanes[0].preview = so_far(run, 2, 9)
     more = board.payload()
     end(comparison, run)
@@ -96,6 +96,19 @@ def test_nothing_jumps_as_more_is_read_and_when_all_is(shown):
         }
         assert len(there.keys() & places(earlier).keys()) > 0.6 * len(places(earlier))
         assert keys(later).items() >= {steps: key for steps, key in keys(earlier).items() if steps in keys(later)}.items()
+
+
+def test_more_is_drawn_only_now_and_then_and_what_is_exact_at_once(shown):
+    comparison, run, board = shown
+    board.payload()
+    assert board._due > 0
+    board._due = float("inf")
+    comparison.lanes[0].preview = so_far(run, 2, 9)
+    early = board.payload()["lanes"][0]
+    assert early["so_far"] == "5 of 99 paths read" and len(early["paths"]) == 5
+    end(comparison, run)
+    last = board.payload()["lanes"][0]
+    assert last["so_far"] is None and len(last["paths"]) == 12 and last["status"] == DONE
 
 
 def test_in_the_end_a_board_shows_what_one_shows_that_had_no_previews(shown):
