@@ -114,8 +114,11 @@ def check_row(row: Any, fields: Sequence[str], where: str) -> None:
 
 
 def stage_of(step: Any, stages: Sequence[str], where: str) -> str:
-    """The one stage that an entry of a row's line names. Raises BadParameter where it names none, or several."""
+    """The one stage that an entry of a row's line names, which an operator's parameter may be called as. Raises BadParameter where it
+    names none, or several."""
     named = [stage for stage in stages if isinstance(step, Mapping) and stage in step]
+    if len(named) > 1:  # a name is a text, such as of a reader; how much is read is a number
+        named = [stage for stage in named if isinstance(step[stage], str)]
     if len(named) != 1:
         raise BadParameter(f"{where}: name one stage ({', '.join(stages)}) and its operator.")
     return named[0]

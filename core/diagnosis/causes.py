@@ -29,6 +29,7 @@ class Cause(StrEnum):
     BEAM = auto()  # a beam went on without it
     NOT_TRIED = auto()  # a beam never looked at its next step
     BATCH = auto()  # the first search ranked it, and no batch that was read came upon it
+    NOT_READ = auto()  # the model stopped reading before it came to it
     OUTRANKED = auto()  # ranked behind what was retained
     NOT_CHOSEN = auto()  # others were picked, by something that gave no order
     NOT_DRAWN = auto()  # others were picked by lot
@@ -57,6 +58,7 @@ BRIEF = {
     Cause.BEAM: "left by the beam",
     Cause.NOT_TRIED: "not tried by the beam",
     Cause.BATCH: "in no batch that was read",
+    Cause.NOT_READ: "not read by the ranking",
     Cause.OUTRANKED: "ranked too low",
     Cause.NOT_CHOSEN: "not chosen",
     Cause.NOT_DRAWN: "not drawn",
@@ -70,7 +72,7 @@ BRIEF = {
 }
 """Each cause in a few words, where questions are counted by it."""
 Chain = tuple[tuple[str, bool], ...]  # relations with their directions
-DROPPED = (Cause.OUTRANKED, Cause.NOT_CHOSEN, Cause.NOT_HANDED_ON, Cause.NO_ROOM)  # of what was seen
+DROPPED = (Cause.NOT_READ, Cause.OUTRANKED, Cause.NOT_CHOSEN, Cause.NOT_HANDED_ON, Cause.NO_ROOM)  # of what was seen
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,7 @@ PHRASES = {
     Cause.BEAM: Phrase("Lost at hop {hop}", "loses {what} at hop {hop}", "lose {what} at hop {hop}"),
     Cause.NOT_TRIED: Phrase("Not tried at hop {hop}", "does not try the step at hop {hop}", "do not try the step at hop {hop}"),
     Cause.OTHER_RELATIONS: Phrase("Followed other relations", "follows other relations", "follow other relations"),
+    Cause.NOT_READ: Phrase("Not read when ranking", "does not read the paths to {what}", "do not read the paths to {what}"),
     Cause.OUTRANKED: Phrase("Lost when ranking", "ranks {what} too low", "rank {what} too low"),
     Cause.NOT_DRAWN: Phrase("Lost by lot", "does not draw {what}", "do not draw {what}"),
     Cause.NOT_CHOSEN: Phrase("Not chosen", "does not choose {what}", "do not choose {what}"),

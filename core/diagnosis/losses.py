@@ -119,6 +119,8 @@ def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
             seen = before if before is not None else step.before_cut
             assert seen is not None  # the answer was on it
             of = len(seen)
+            if step.before_cut is not None and step.parameters.get("read") and after.paths:
+                return Loss(answer, "paths", Cause.NOT_READ, None, of, len(step.before_cut), step=step)
             return Loss(answer, "paths", Cause.NOT_CHOSEN if after.paths else Cause.NOT_HANDED_ON, None, of, len(after.paths), step=step)
     return None
 

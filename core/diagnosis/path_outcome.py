@@ -82,6 +82,10 @@ def _dropped(states: Sequence[State], path: Path) -> Fate | None:
             late = f"found too late: place {place + 1:,} of {of:,}, {retained:,} {'is' if retained == 1 else 'are'} kept"
             return Fate(Cause.OUTRANKED, late, place + 1, of, retained, step=step)
         assert before is not None  # the path was there
+        if step.before_cut is not None and step.parameters.get("read"):
+            read = len(step.before_cut)
+            text = f"not read by {title(step)}, which read {read:,} of {len(before):,}"
+            return Fate(Cause.NOT_READ, text, None, len(before), read, step=step)
         return Fate(
             Cause.NOT_CHOSEN, f"dropped by {title(step)}: one of {len(before):,} not chosen", None, len(before), retained, step=step
         )

@@ -52,7 +52,9 @@ class Task:
     that the search starts from, which some prompts show.
 
     `groups` int [n] says which candidates are alike, such as paths along one chain of relations: a scorer may read some of each first.
-    `preview` is called by scorers on the way with the positions scored so far, ascending int64 [m], and their scores, float64 [m].
+    `preview` is called by scorers on the way with the positions scored so far, ascending int64 [m], and their scores, float64 [m], maybe
+    from another thread. `read` is how many distinct texts an encoder or a re-ranker reads at most, those first that it expects to score
+    best; 0 is all.
     """
 
     query: str
@@ -62,6 +64,7 @@ class Task:
     entities: tuple[str, ...] = ()
     groups: np.ndarray | None = field(default=None, compare=False)
     preview: Preview | None = field(default=None, compare=False)
+    read: int = 0
 
     def part(self, positions: Sequence[int]) -> Task:
         """The same of the candidates at these positions alone: their groups, and previews by their positions among all."""

@@ -57,12 +57,11 @@ class PairScorer(Scoring):
             return np.zeros(0)
         reading = Reading(task, texts)
 
-        def read() -> None:
-            for part, numbers in self._read(task, reading.distinct, lambda net, given: self._numbers(net, given)):
+        def read(some: list[str]) -> None:
+            for part, numbers in self._read(task, some, lambda net, given: self._numbers(net, given)):
                 reading.received(part, numbers)
 
-        in_turn(self._lock, read, task.check)
-        return reading.scores
+        return reading.through(lambda some: in_turn(self._lock, lambda: read(some), task.check), fixed=True)
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         """float32 [n, d]: the vector of the first token of each pair, before the head (FastInsight, H). Raises as `score`, and

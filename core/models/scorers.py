@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -14,11 +13,9 @@ import numpy as np
 
 from core.errors import BadParameter
 from core.models.base import Choice, Encoder, Task, question_vectors
-from core.models.reading import Reading
+from core.models.reading import WORD, Reading, counted
 from core.runtime.meter import spent
 from core.types import Usage
-
-WORD = re.compile(r"[^\W_]+")
 
 
 def top_k(scores: np.ndarray, k: int) -> np.ndarray:
@@ -80,18 +77,20 @@ class Scoring(ABC):
 
     @abstractmethod
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """float64 [n], larger is better."""
+        """float64 [n], larger is better; NaN of texts that were not read, since `task.read` is fewer."""
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """The `k` best texts (all where k <= 0) by score, ties by first appearance."""
+        """The `k` best texts (all where k <= 0) by score, ties by first appearance. Those that were not read are left out."""
         if not len(texts):
             return Choice((), (), (), ())
         with spent("ranking"):
             scores = self.score(task, texts)
-        order = top_k(scores, 0)
+        order, notes = top_k(scores, 0), tuple[str, ...]()
+        if task.read and (read := int((~np.isnan(scores)).sum())) < len(texts):
+            order, notes = order[:read], (f"{read:,} of {counted(len(texts), task.unit)} were read, the likeliest first.",)
         positions, values = tuple(order.tolist()), tuple(scores[order].tolist())
         cut = len(positions) if k <= 0 else k
-        return Choice(positions[:cut], values[:cut], positions, values, Usage(texts=len(texts)))
+        return Choice(positions[:cut], values[:cut], positions, values, Usage(texts=len(positions)), notes)
 
 
 class EncoderScorer(Scoring):
@@ -108,10 +107,8 @@ class EncoderScorer(Scoring):
         cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)  # each row apart, unlike a matrix product
         received = lambda rows, vectors: reading.received(rows, cosines(vectors))
         if streams(encoder):
-            encoder.encode(reading.distinct, task.check, received)
-        else:
-            received(reading.distinct, encoder.encode(reading.distinct, task.check))
-        return reading.scores
+            return reading.through(lambda part: encoder.encode(part, task.check, received))
+        return reading.through(lambda part: received(part, encoder.encode(part, task.check)), fixed=True)
 
 
 class BM25Scorer(Scoring):
@@ -237,6 +234,9 @@ class LateInteractionScorer(Scoring):
             return np.zeros(0)
         _, query = next(iter(self.encoder.encode_tokens([task.query], task.check)))
         reading = Reading(task, texts)
-        for positions, tokens in self.encoder.encode_tokens(texts, task.check):
-            reading.received([texts[positions[0]]], (tokens @ query.T).max(axis=0).mean(dtype=np.float64, keepdims=True))
-        return reading.scores
+
+        def read(part: list[str]) -> None:
+            for positions, tokens in self.encoder.encode_tokens(part, task.check):
+                reading.received([part[positions[0]]], (tokens @ query.T).max(axis=0).mean(dtype=np.float64, keepdims=True))
+
+        return reading.through(read)

@@ -179,9 +179,12 @@ class ServedReranker(Served, Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         """float64 [n]. Raises ModelFailed, ModelUnavailable, and what the task's check raises."""
         reading = Reading(task, texts)
-        for part, numbers in self._parts(reading.distinct, lambda part: self._ranked(task.query, part, task.check), task.check):
-            reading.received(part, np.array(numbers, np.float64))
-        return reading.scores
+
+        def read(some: list[str]) -> None:
+            for part, numbers in self._parts(some, lambda part: self._ranked(task.query, part, task.check), task.check):
+                reading.received(part, np.array(numbers, np.float64))
+
+        return reading.through(read, fixed=True)
 
     def _ranked(self, query: str, part: Part, check: Check | None) -> list[float]:
         """The relevance of some texts, by one request."""

@@ -33,12 +33,18 @@ def ranked_so_far(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> 
 class Rank(Operator):
     """The best `keep` paths by a model that reads question and path texts once (LEGO-GraphRAG's one-shot retrieval).
 
+    With `read` the model reads no more texts than that: some of each relation chain first, then those of which the scores so far promise
+    most (`core.models.reading`). The others are left out. This is Hopscope's own, as a search without it reads all.
+
     With a language model as chooser it may be fewer, in the order it named them (the papers' code falls back to the
     order of the list).
 
     >>> table = {"A -> r1 -> C": 0.9, "A -> r0 -> B": 0.2}
     >>> answers("EgoNetwork() >> ShortestPaths(direction='out') >> Rank(keep=2)", "A", models=scores(table))
     ['A -> r1 -> C', 'A -> r0 -> B']
+    >>> from core.operators import Rank
+    >>> Rank(read=512).words()
+    'best 32 by encoder, 512 read'
     """
 
     stage = "refine"
@@ -48,6 +54,13 @@ class Rank(Operator):
 
     model: str = param("encoder", "Model", "What ranks or picks: a scorer, a language model, or a combination.", model=True)
     keep: int = param(32, "Keep", "How many paths stay.", low=1, high=100_000)
+    read: int = param(
+        0,
+        "Read",
+        "The most paths that an encoder or a re-ranker reads, those first that promise most by what it has read; 0 reads all.",
+        low=0,
+        high=1_000_000,
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.paths is not None  # a line is refused where nothing wrote what is read
@@ -61,13 +74,13 @@ class Rank(Operator):
 
         entities, groups = tuple(ctx.graph.names(state.seeds)), chain_groups(ctx.graph, paths.items)
         preview = ctx.while_scored(len(paths), "path", so_far)
-        task = Task(state.question.text, "path", ctx.seed, ctx.check, entities, groups, preview)
+        task = Task(state.question.text, "path", ctx.seed, ctx.check, entities, groups, preview, self.read)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         selected, recorder.before_cut = picked(state.paths, choice)
         return state.replace(paths=selected)
 
     def words(self) -> str:
-        return f"best {self.keep:,} by {short_name(self.model)}"
+        return f"best {self.keep:,} by {short_name(self.model)}{f', {self.read:,} read' if self.read else ''}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -49,6 +49,7 @@ APART = (
     "server",
     "updates",
     "peers",
+    "quick",
 )  # commands with options of their own
 
 

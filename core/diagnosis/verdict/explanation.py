@@ -208,6 +208,9 @@ def _beam(group: _LossGroup) -> tuple[Cause, str]:
 def _untried(group: _LossGroup) -> tuple[Cause, str]:
     loss, fanout = group.first, group.parameter("fanout")
     step = f"{group.chain(loss.chain[-1:])} to {loss.what}"
+    if read := group.parameter("read"):
+        first = f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, and " if fanout else ""
+        return Cause.NOT_TRIED, f"{first}of {counted(figure(loss.of), 'candidate')} the model read {read:,} at most, without {step}."
     if fanout:
         return Cause.NOT_TRIED, f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without {step}."
     return Cause.NOT_TRIED, f"{step} is not among the steps from {loss.start} that were tried."
@@ -220,6 +223,10 @@ def _elsewhere(group: _LossGroup) -> tuple[Cause, str]:
     if loss.instead:
         return Cause.OTHER_RELATIONS, f"it walked {group.chain(loss.instead)}, which does not lead to {group.names}."
     return Cause.OTHER_RELATIONS, f"nothing that it walked leads to {group.names}."
+
+
+def _not_read(group: _LossGroup) -> tuple[Cause, str]:
+    return Cause.NOT_READ, _picked(group, "read")
 
 
 def _outranked(group: _LossGroup) -> tuple[Cause, str]:
@@ -289,6 +296,7 @@ SENTENCES = {  # by cause: the key in `PHRASES`, and the sentence
     Cause.BEAM: _beam,
     Cause.NOT_TRIED: _untried,
     Cause.OTHER_RELATIONS: _elsewhere,
+    Cause.NOT_READ: _not_read,
     Cause.OUTRANKED: _outranked,
     Cause.NOT_CHOSEN: _unchosen,
     Cause.NOT_HANDED_ON: _not_handed_on,

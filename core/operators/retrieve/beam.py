@@ -36,7 +36,8 @@ class BeamSearch(Operator):
     prune "mean" or "percentile" keeps the candidates whose min-max-normalised score reaches the mean, or the given
     percentile, instead of a fixed number, at most `limit`. `fanout` caps the steps tried from one node to the first in
     edge order (32 and 64 in the report's code, none in its Algorithm 1); 0 is no cap. `stop` names a language model that
-    is shown the kept paths after each hop but the last, and may end the search (the report's LLMs-ES).
+    is shown the kept paths after each hop but the last, and may end the search (the report's LLMs-ES). `read` is Hopscope's own: of more
+    candidates at a hop some of each relation chain are read, then those of which the scores so far promise most; the others are left out.
 
     >>> table = {"A -> r1 -> C": 0.8, "A -> r1 -> C -> r4 -> D": 0.9}
     >>> answers("EgoNetwork() >> BeamSearch(hops=2, width=1, direction='out')", "A", models=scores(table))
@@ -76,6 +77,13 @@ class BeamSearch(Operator):
         chat=True,
         also=(NEVER,),
     )
+    read: int = param(
+        0,
+        "Read",
+        "The most candidates that an encoder or a re-ranker reads a hop, those first that promise most by what it has read; 0 reads all.",
+        low=0,
+        high=1_000_000,
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.subgraph is not None  # a line is refused where nothing wrote what is read
@@ -101,7 +109,8 @@ class BeamSearch(Operator):
             texts = self._texts(ctx.graph, list(candidates))
             groups = chain_groups(ctx.graph, list(candidates))
             preview = self._preview(state, found, list(candidates), ctx, f"hop {hop} of {self.hops}{label}, ")
-            choice = recorder.choice(self._choose(ctx.models.chooser(self.model), replace(task, groups=groups, preview=preview), texts))
+            reading = replace(task, groups=groups, preview=preview, read=self.read)
+            choice = recorder.choice(self._choose(ctx.models.chooser(self.model), reading, texts))
             selected, before = picked(Ranking("path", tuple(candidates)), choice)
             recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(candidates), before))
             history = list(beam.values())
@@ -184,7 +193,8 @@ class BeamSearch(Operator):
         wide = {"top": f"{self.width} wide", "mean": "above the mean", "percentile": f"above percentile {self.percentile:g}"}[self.prune]
         unit = " of triples" if self.unit == "triple" else ""
         stop = "" if self.stop == NEVER else f", stopped by {short_name(self.stop)}"
-        return f"beam {wide}{unit}, {self.hops} hops, {short_name(self.model)}{stop}"
+        read = f", {self.read:,} read" if self.read else ""
+        return f"beam {wide}{unit}, {self.hops} hops, {short_name(self.model)}{read}{stop}"
 
     def plain_words(self) -> str:
         which = {

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.diagnosis.causes import Cause
+from core.diagnosis.losses import LaneStages, losses
+from core.diagnosis.path_outcome import fate
+from core.diagnosis.repair.path_changes import _against
 from core.diagnosis.verdict.explanation import explained
+from core.models.scorers import EncoderScorer
 from core.operators import (
     Answer,
     BeamSearch,
@@ -20,6 +25,7 @@ from core.operators import (
     ShortestPaths,
     ThinkOnGraph,
 )
+from core.operators.base import Line
 from core.types import Question, Subgraph
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
@@ -155,6 +161,37 @@ def test_not_tried_by_the_beam(kit):
     tried = kit.graph.node_name(states[-1].paths.items[0].end)
     lost, way = ("Drama", "has genre") if tried == "Ann" else ("Ann", "directed by")
     text = f"From One the first 1 step is tried, without “{way}” to {lost}."
+    assert told(kit, states, lost) == ("paths", "Not tried at hop 1:", text)
+
+
+class Plain:
+    """An encoder that gives every text the same vector."""
+
+    def encode(self, texts, check=None):
+        return np.tile(np.array([1.0, 0.0], np.float32), (len(texts), 1))
+
+
+def test_not_read_when_ranking(kit):
+    # Three paths of three chains: with all scores equal the first of the list is read.
+    states = run(kit, *AROUND, Rank(read=1), GraphReader(), encoder=EncoderScorer(Plain()))
+    assert states[-2].trace[-1].notes == ("1 of 3 paths were read, the likeliest first.",) and len(states[-1].paths) == 1
+    seen = kit.graph.node_name(states[-1].paths.items[0].end)
+    lost = "Drama" if seen != "Drama" else "Ann"
+    text = f"Of 3 paths 1 was read, and it does not lead to {lost}."
+    assert told(kit, states, lost) == ("paths", "Not read when ranking:", text)
+    path = next(path for path in states[1].paths.items if kit.graph.node_name(path.end) == lost)
+    end = fate(kit.graph, states, path)
+    assert (end.cause, end.kind, end.text) == (Cause.NOT_READ, "dropped", "not read by rank, which read 1 of 3")
+    losing = losses(LaneStages(kit.graph, states, False), [lost], {lost: path})
+    line = Line((*AROUND, Rank(read=1), GraphReader()))
+    assert [change.operator for change in _against(line, losing)] == [Rank(read=0)]
+
+
+def test_not_read_by_the_beam(kit):
+    states = run(kit, EgoNetwork(hops=2), BeamSearch(hops=1, read=1, rank="steps"), encoder=EncoderScorer(Plain()))
+    seen = kit.graph.node_name(states[-1].paths.items[0].end)
+    lost, way = ("Drama", "has genre") if seen == "Ann" else ("Ann", "directed by")
+    text = f"Of 2 candidates the model read 1 at most, without “{way}” to {lost}."
     assert told(kit, states, lost) == ("paths", "Not tried at hop 1:", text)
 
 

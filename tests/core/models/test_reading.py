@@ -92,3 +92,114 @@ def test_combinators_preview_by_the_positions_among_all():
     seen.clear()
     Rounds(EncoderScorer(Circle(False)), 2).choose(task, ["near", "mid", "far"], 1)
     assert seen == [[0, 1], [2], [1, 2]]  # both windows, and the best of each
+
+
+CHAINS, EACH = 12, 30  # 360 texts, six to a group of names
+NAMES = ["ann", "bob", "cid", "dot", "eve"]
+
+
+class Lines:
+    """Vectors by which a text scores what its chain and its name are worth, chain 7 and the name cid most; counts what it reads."""
+
+    received = True
+
+    def __init__(self):
+        self.read: list[list[str]] = []
+
+    def encode(self, texts, check=None, received=None):
+        if check:
+            check()
+        found = np.array([self.vector(text) for text in texts], np.float32).reshape(-1, 2)
+        if received:
+            self.read.append(list(texts))
+            received(list(texts), found)
+        return found
+
+    def vector(self, text):
+        worth = 1.0 if text == QUESTION else 0.5 * (f"r{7} " in text) + 0.3 * ("cid" in text) + 0.001 * len(text)
+        return np.cos(1 - worth), np.sin(1 - worth)
+
+
+def many():
+    texts = [f"start -> r{chain} -> {NAMES[i % 5]} {i}" for chain in range(CHAINS) for i in range(EACH)]
+    return texts, np.repeat(np.arange(CHAINS), EACH)
+
+
+def test_those_that_promise_most_are_read_first():
+    texts, groups = many()
+    encoder = Lines()
+    choice = EncoderScorer(encoder).choose(Task(QUESTION, read=120, groups=groups), texts, 6)
+    assert sum(map(len, encoder.read)) == 120 == len(set(sum(encoder.read, [])))
+    assert {text.split(" -> ")[1] for text in encoder.read[0]} == {f"r{chain}" for chain in range(CHAINS)}  # one of each chain
+    assert len(encoder.read[0]) == CHAINS
+    whole = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 6)
+    assert choice.positions == whole.positions and choice.scores == whole.scores
+    assert len(choice.order) == 120 and choice.usage.texts == 120
+    assert choice.notes == ("120 of 360 paths were read, the likeliest first.",) and whole.notes == ()
+
+
+def test_all_read_in_that_order_gives_the_same_bytes():
+    texts, groups = many()
+    texts, groups = texts * 2, np.tile(groups, 2)  # each there twice
+    whole, seen = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 0), []
+    encoder = Lines()
+    again = EncoderScorer(encoder).choose(Task(QUESTION, groups=groups, preview=lambda at, scores: seen.append((at, scores))), texts, 0)
+    assert (again.order, again.order_scores, again.notes) == (whole.order, whole.order_scores, ())
+    assert len(encoder.read) > 2 and sum(map(len, encoder.read)) == 360
+    best = set(whole.order[:24])
+    share = [len(best & set(at.tolist())) / 24 for at, _ in seen]
+    assert share[-1] == 1 and share[1] > 0.9  # after 12 + 64 of 360 texts
+    assert all(np.array_equal(scores, np.array(whole.order_scores)[np.argsort(whole.order)][at]) for at, scores in seen)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 63, 64, 65, 600])
+@pytest.mark.parametrize("grouped", [True, False])
+def test_any_number_of_texts_is_read_once_each(number, grouped):
+    texts = [f"t{i}" for i in range(number)]
+    groups = np.arange(number) % 3 if grouped else None
+    encoder = Lines()
+    scores = EncoderScorer(encoder).score(Task(QUESTION, groups=groups, preview=lambda *call: None), texts)
+    assert not np.isnan(scores).any() and sorted(sum(encoder.read, [])) == sorted(texts)
+    few = EncoderScorer(Lines()).choose(Task(QUESTION, groups=groups, read=40), texts, 0)
+    assert len(few.positions) == min(40, number)
+
+
+def test_equal_scores_are_ties_by_first_appearance_in_any_order():
+    class Flat(Lines):
+        def vector(self, text):
+            return (1.0, 0.0)
+
+    texts, groups = many()
+    choice = EncoderScorer(Flat()).choose(Task(QUESTION, groups=groups, preview=lambda *call: None), texts, 0)
+    assert choice.order == tuple(range(360))
+    few = EncoderScorer(Flat()).choose(Task(QUESTION, groups=groups, read=100), texts, 0)
+    assert list(few.order) == sorted(few.order) and len(few.order) == 100
+
+
+def test_what_is_read_depends_on_the_texts_alone():
+    texts, groups = many()
+    rounds = []
+    for named in (groups, groups * 7 + 3):  # other numbers of the same groups
+        encoder = Lines()
+        EncoderScorer(encoder).score(Task(QUESTION, read=200, groups=named), texts)
+        rounds.append(encoder.read)
+    assert rounds[0] == rounds[1]
+
+
+def test_an_encoder_that_gives_other_digits_in_other_batches_reads_all_at_once():
+    calls = previews_of(EncoderScorer(Circle(False)), ["far"] + ["near", "mid"] * 100, groups=np.zeros(201, int))[0]
+    assert len(calls) == 1
+
+
+def test_the_shipped_encoder_gives_the_same_bytes_in_that_order(encoder):
+    texts, groups = many()
+    encoder.forget()
+    whole = EncoderScorer(encoder).score(Task("who is cid"), texts[::2])
+    encoder.forget()
+    seen = []
+    task = Task("who is cid", groups=groups[::2], preview=lambda at, scores: seen.append(len(at)))
+    assert EncoderScorer(encoder).score(task, texts[::2]).tobytes() == whole.tobytes()
+    encoder.forget()
+    late = LateInteractionScorer(encoder)
+    assert late.score(task, texts[::4][:70]).tobytes() == late.score(Task("who is cid"), texts[::4][:70]).tobytes()
+    assert seen[0] == CHAINS and len(seen) > 3
