@@ -90,7 +90,7 @@ def asked(engine: Engine, graph, question: Question, line: str, anew: bool) -> t
     """What came of a line, and the seconds that the processor took."""
     lane = LaneRun(engine.ask(GraphSource.of(graph), question, model=False), catalogue()[line].line, engine.environment, Prefixes())
     if anew:
-        engine.models.encoder().forget()  # type: ignore[attr-defined]
+        engine.models.encoder().forget()
     start = time.process_time()
     lane.retrieve(Progress())
     return lane.state, time.process_time() - start
