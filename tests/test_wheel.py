@@ -121,12 +121,12 @@ def test_three_lines_of_python_run_outside_the_checkout(installed, tmp_path):
 def test_work_in_another_process_finds_the_package(installed, tmp_path):
     """What is done in a process of its own is begun by the module's name there."""
     code = (
-        "import sys; from hopscope.core.runtime.subprocess_worker import in_subprocess; "
-        "in_subprocess(print, 'done there', progress=print, check=lambda: None); "
+        "import sys; from operator import is_not; from hopscope.core.runtime.subprocess_worker import in_subprocess; "
+        "print('done there', in_subprocess(is_not, progress=print, check=lambda: None)); "
         "print(sorted({name.partition('.')[0] for name in sys.modules} & {'core', 'pages'}))"
     )
     said = outside(installed, tmp_path, "python", "-c", code)
-    assert said.stdout.startswith("done there") and said.stdout.endswith("[]\n"), said.stderr
+    assert said.stdout.startswith("done there True") and said.stdout.endswith("[]\n"), said.stderr
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
