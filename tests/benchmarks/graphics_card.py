@@ -239,7 +239,7 @@ def small_encoder(home: Path, small: bool) -> None:
     many, some = texts(200 if small else 40_000, 31, 6), texts(50, 31, 7)
     encoder = minilm.MiniLMEncoder(place)
     encoder.encode(some)
-    slow = minilm.MiniLMEncoder(place, "torch")
+    slow = minilm.MiniLMEncoder(place, "torch", "f32")
     wanted = on_processor(bert, lambda: slow.encode(some))
     seconds, _ = timed(lambda: encoder.encode(many))
     least = float(cosines(encoder.encode(some), wanted).min())

@@ -111,6 +111,8 @@ def way(backend: str = "auto", precision: str | None = None) -> Way:
         name = "openvino" if Way("openvino", "").here and not card else "torch"
     if precision is None and name == "openvino":
         precision = "bf16" if computes_in_bfloat16() else "f32"
+    if precision == "f16" and device() == "cpu":
+        raise ModelUnavailable("The encoder computes in f16 on a graphics card alone, and none is used here; take f32 or bf16.")
     return Way(name, precision or ("f32" if device() == "cpu" else "f16"))
 
 

@@ -65,6 +65,9 @@ def test_the_environment_and_a_named_backend_override_it(own_home, monkeypatch):
         monkeypatch.setenv("HOPSCOPE_ENCODER", wrong)
         with pytest.raises(ModelUnavailable, match="it runs with openvino or torch"):
             way()
+    monkeypatch.setenv("HOPSCOPE_ENCODER", "torch-f16")
+    with pytest.raises(ModelUnavailable, match="on a graphics card alone"):
+        way()
 
 
 def loaded_device() -> str:
