@@ -28,7 +28,7 @@ def add(commands) -> None:
     models.add_argument(
         "--measure",
         metavar="NAME",
-        help="ask a server what it can do, or measure how the encoder is computed fastest here; kept to from then on",
+        help="ask a server what it can do, or measure how the encoder is computed fastest here; used from then on",
     )
     models.set_defaults(run=run)
 
