@@ -42,12 +42,12 @@ class HeldFile:
         self._open: tuple[Database, tuple[int, int]] | None = None  # with which file on the disk it is
 
     @contextmanager
-    def used(self, file: Path, open: Callable[[], Database]) -> Iterator[Database | None]:
+    def used(self, file: Path, opening: Callable[[], Database]) -> Iterator[Database | None]:
         """The file, opened where it is not, or was removed meanwhile; None where nothing can be saved in it. Opened anew after an error."""
         if self._open is not None and (self._open[1] != _identity(file) or cannot_save(file.parent)):
             self.close()
         if self._open is None:
-            database = open()
+            database = opening()
             if not database.saves:
                 database.close()
                 yield None
