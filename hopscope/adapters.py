@@ -13,9 +13,9 @@ from typing import Any
 
 from core.errors import HopscopeError
 from core.results import comparison_dict
-from core.serving.calls import LOOK, MAX_ITEMS, asked, source_of
+from core.serving.calls import MAX_ITEMS, asked, source_of
 from hopscope.comparing import Method, instance_of
-from hopscope.session import engine
+from hopscope.session import engine, finished
 
 Found = list[tuple[str, str, float | None, dict[str, Any]]]  # id, text, score, and what else is known
 
@@ -30,8 +30,7 @@ def retrieved(question: str, method: Method, graph: str = "", corpus: str = "", 
     """
     source = source_of(graph, corpus)
     job = engine().compare(asked(engine(), source, question), [instance_of(method, source)])
-    while not job.wait(LOOK):
-        pass
+    finished(job, "Asking", progress=False)
     (lane,) = comparison_dict(job.comparison)["lanes"]
     if lane["error"]:
         raise HopscopeError(lane["error"])

@@ -27,6 +27,7 @@ from core.results import comparison_dict
 from core.runtime.jobs import CANCELLED, DONE
 from core.sources import Ask, GraphSource
 from core.types import Question
+from tests.core.comparison.test_queues import soon
 
 RANKED = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=2, model='slow') >> Answer()"
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
@@ -63,14 +64,6 @@ def clock():
 
 def previews(clock, shown, wanted=lambda: True):
     return Previews(shown.append, wanted, lambda: clock.now, lambda: clock.spent)
-
-
-def soon(condition) -> bool:
-    for _ in range(1500):
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def ask(kit, **choices):
