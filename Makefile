@@ -1,4 +1,5 @@
 # make run: everything needed, then the app on 127.0.0.1:8501. make test: everything needed, then all tests. make lint: style, floors, types.
+# make docs: the documents as a site, in site/.
 # make test-peers: programs of others asked anew, and compared. make test-vllm: vLLM itself, on processors.
 # GPU=1 takes requirements-gpu.txt (vLLM) in an environment of its own.
 VENV := $(if $(GPU),.venv-gpu,.venv)
@@ -16,8 +17,9 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 PEERS := .venv-peers
 VLLM := .venv-vllm
+DOCS := .venv-docs
 
-.PHONY: run test test-peers test-vllm lint linters install prepare models browser benchmarks clean
+.PHONY: run test test-peers test-vllm lint linters install prepare models browser benchmarks docs clean
 
 run: prepare
 	$(PY) -m streamlit run app.py
@@ -106,5 +108,15 @@ browser:
 benchmarks: prepare
 	$(PY) -m tests.benchmarks
 
+# Links, anchors and the navigation are checked, and that no page loads anything from elsewhere.
+docs: $(DOCS)/.installed
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	@echo "Open site/index.html, or for its search: python3 -m http.server -d site -b 127.0.0.1"
+
+$(DOCS)/.installed: requirements-docs.txt
+	@python3 -m venv $(DOCS)
+	@$(call pip,$(DOCS),-r requirements-docs.txt)
+	@touch $@
+
 clean:
-	rm -rf .venv .venv-gpu .venv-peers .venv-vllm
+	rm -rf .venv .venv-gpu .venv-peers .venv-vllm .venv-docs site
