@@ -30,10 +30,10 @@ class FactStore:
     StoreError where it cannot be used, BadInput for a damaged shipped file."""
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
-        self.file, self._files = file or home() / "facts.sqlite", tuple(shipped)
+        self.file, self.shipped = file or home() / "facts.sqlite", tuple(shipped)
         self._rows = RowFile(self.file, SCHEMA)
         self._lock = threading.Lock()
-        self._shipped: dict[bytes, str] | None = None
+        self._known: dict[bytes, str] | None = None
 
     def found(self, keys: Sequence[bytes], final: Callable[[Facts], bool] = lambda facts: True) -> dict[bytes, Facts]:
         """The facts that are saved, by key; of the user's those that are final, of those that ship all."""
@@ -41,7 +41,7 @@ class FactStore:
             rows = by_key(base, "facts", ("key", "facts"), keys)
             read = ((key, Facts.from_json(zlib.decompress(packed).decode())) for key, packed in rows)
             known = {key: facts for key, facts in read if final(facts)}
-        came = self._shipped_ones() if self._files and len(known) < len(keys) else {}
+        came = self._shipped_ones() if self.shipped and len(known) < len(keys) else {}
         return known | {key: Facts.from_json(came[key]) for key in keys if key in came and key not in known}
 
     def keep(self, facts: Mapping[bytes, Facts]) -> None:
@@ -50,7 +50,7 @@ class FactStore:
 
     def _shipped_ones(self) -> dict[bytes, str]:
         with self._lock:
-            if self._shipped is None:
-                rows = (json.loads(line) for file in self._files if file.exists() for _, line in lines(file))
-                self._shipped = {bytes.fromhex(row[ROW]): row["told"] for row in rows if ROW in row}
-            return self._shipped
+            if self._known is None:
+                rows = (json.loads(line) for file in self.shipped if file.exists() for _, line in lines(file))
+                self._known = {bytes.fromhex(row[ROW]): row["told"] for row in rows if ROW in row}
+            return self._known

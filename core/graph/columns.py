@@ -79,6 +79,26 @@ class Rows:
         before = np.cumsum(counts) - counts
         return self.ids[np.repeat(first - before, counts) + np.arange(counts.sum())]
 
+    def taken(self, rows: np.ndarray) -> Rows:
+        """Some of the rows, in their order.
+
+        >>> from core.graph.columns import Rows
+        >>> Rows.of([[1], [], [0, 2]]).taken(np.array([2, 1])).lists()
+        [[0, 2], []]
+        """
+        return Rows(np.concatenate([[0], np.cumsum(self.counts[rows])]).astype(np.int64), self.joined(rows))
+
+    def head(self, most: int) -> Rows:
+        """The first ids of each row, at most so many.
+
+        >>> from core.graph.columns import Rows
+        >>> Rows.of([[1], [], [0, 2]]).head(1).lists()
+        [[1], [], [0]]
+        """
+        counts = self.counts
+        first = np.arange(len(self.ids)) - np.repeat(self.indptr[:-1], counts) < most
+        return Rows(np.concatenate([[0], np.cumsum(np.minimum(counts, most))]).astype(np.int64), self.ids[first])
+
     def lists(self) -> list[list[int]]:
         """The rows as lists."""
         return [self[row].tolist() for row in range(len(self))]
@@ -114,11 +134,16 @@ class Table:
 
     @classmethod
     def of(cls, **columns: Sequence[Any] | np.ndarray | Rows) -> Table:
-        """A table of some columns; lists of ids, or `Rows`, for those of the type `ids`."""
+        """A table of some columns; lists of ids, or `Rows`, for those of the type `ids`. What is an Arrow column is taken as it is."""
         import pyarrow as pa
 
         types = {"string": pa.large_string(), "float": pa.float32(), "int": pa.int32(), "ids": pa.large_list(pa.int64())}
-        made = lambda name, values: _id_lists(values) if isinstance(values, Rows) else pa.array(values, types[TYPES[name]])
+
+        def made(name: str, values: Any) -> Any:
+            if isinstance(values, Rows):
+                return _id_lists(values)
+            return values if isinstance(values, pa.Array) else pa.array(values, types[TYPES[name]])
+
         return cls(pa.table({name: made(name, values) for name, values in columns.items()}))
 
     @classmethod
@@ -216,6 +241,42 @@ class Table:
     def _flat(self, name: str) -> Any:
         column = self.arrow.column(name)
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def joined(rows: Rows, texts: Sequence[str], between: str) -> Any:
+    """For each row the texts of its ids with `between` in between, an Arrow column.
+
+    >>> from core.graph.columns import Rows, joined
+    >>> joined(Rows.of([[1, 0], [], [2]]), ["Ann", "Bob", "Eve"], ", ").to_pylist()
+    ['Bob, Ann', '', 'Eve']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    used, place = np.unique(rows.ids, return_inverse=True)  # of very many texts few are copied
+    words = pa.array([texts[one] for one in used.tolist()], pa.large_string()).take(pa.array(place))
+    return pc.binary_join(pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), words), pa.scalar(between, pa.large_string()))
+
+
+def texts_of(blocks: Iterable[Any]) -> Any:
+    """One Arrow column of texts out of those that come block after block, in little more memory than it takes itself.
+
+    >>> import pyarrow as pa
+    >>> from core.graph.columns import texts_of
+    >>> texts_of(pa.array(block, pa.large_string()) for block in (["a", ""], [], ["bc"])).to_pylist()
+    ['a', '', 'bc']
+    """
+    import pyarrow as pa
+
+    data, ends = bytearray(), [np.zeros(1, np.int64)]
+    for block in blocks:
+        _, offsets, letters = block.buffers()
+        bounds = np.frombuffer(offsets, np.int64, len(block) + 1, 8 * block.offset) if len(block) else np.zeros(1, np.int64)
+        ends.append(bounds[1:] - bounds[0] + len(data))
+        if bounds[-1] > bounds[0]:
+            data += memoryview(letters)[bounds[0] : bounds[-1]]
+    whole = np.concatenate(ends)
+    return pa.LargeStringArray.from_buffers(len(whole) - 1, pa.py_buffer(whole), pa.py_buffer(data))
 
 
 def _id_lists(rows: Rows) -> Any:

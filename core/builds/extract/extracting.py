@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TypeVar, overload
 
 from core.builds.base import BuildContext, BuildOperator, Made
+from core.builds.extract.over_workers import Collector, blocks_over
 from core.builds.extract.over_workers import extracted as extracted_over
 from core.builds.fact_store import key_of
 from core.builds.facts import Facts
@@ -20,7 +21,8 @@ from core.io.home import cannot_save
 from core.types import Usage
 
 SOON = 0.5  # seconds
-HELD_CHUNKS = 20_000  # whose facts are in memory at a time
+HELD_CHUNKS = 2_000  # whose facts are in memory at a time
+C = TypeVar("C", bound=Collector)
 NOTES = 5  # kinds of notes of chunks that are given, each with how many chunks have it
 
 
@@ -124,9 +126,16 @@ class SavedFacts(Sequence[Facts]):
 
     def read(self, report: BuildReport | None = None) -> Iterator[Facts]:
         """All facts in the order of the chunks, extracted where they are not saved yet, of which `report` hears."""
-        for first in range(0, len(self), HELD_CHUNKS):
-            rows = range(first, min(first + HELD_CHUNKS, len(self)))
+        for _, rows in self._blocks():
             yield from self.extractor.found(self.chunks.texts("text", rows), self.ctx, report)
+
+    def over_workers(self, fresh: Callable[[], C]) -> Iterator[tuple[int, C]]:
+        """What a `fresh()` collects of each block of chunks in a worker of the build, block after block, with how many chunks are done."""
+        blocks = ((first, self.chunks.texts("text", rows)) for first, rows in self._blocks())
+        return blocks_over(self.extractor, fresh, blocks, self.ctx)
+
+    def _blocks(self) -> Iterator[tuple[int, range]]:
+        return ((first, range(first, min(first + HELD_CHUNKS, len(self)))) for first in range(0, len(self), HELD_CHUNKS))
 
     def __len__(self) -> int:
         return len(self.chunks)

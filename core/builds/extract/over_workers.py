@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from core.builds.base import BuildContext
+from core.builds.fact_store import FactStore
 from core.builds.facts import Facts
 from core.builds.report import BuildReport
 from core.models.chat.saved_replies import SavedReplies
@@ -18,6 +19,18 @@ from core.runtime.cluster import Lost
 if TYPE_CHECKING:
     from core.builds.extract.extracting import Extractor
 
+Shipped = tuple[tuple[str, ...], tuple[str, ...]]  # the files of replies, and of facts, that came with the corpus
+Block = tuple[int, list[str]]  # the row of the first of some chunks, and their texts
+
+
+class Collector(Protocol):
+    """What is collected of facts in the order of their chunks."""
+
+    def add(self, row: int, facts: Facts) -> None:
+        """Add the facts of the chunk of a row."""
+
+
+C = TypeVar("C", bound=Collector)
 BATCH_CHUNKS = 8  # chunks that a worker reads before it hands out what it found
 
 
@@ -34,7 +47,7 @@ def extracted(operator: Extractor, texts: Sequence[str], ctx: BuildContext) -> I
     as each chunk is asked about by itself."""
     assert ctx.workers is not None  # who has none reads here
     batches = [list(texts[first : first + BATCH_CHUNKS]) for first in range(0, len(texts), BATCH_CHUNKS)]
-    work = partial(_read, operator, tuple(map(str, ctx.replies.shipped)), ctx.lanes)
+    work = partial(_read, operator, _shipped(ctx), ctx.lanes)
     for at, (batch, found) in enumerate(ctx.workers.each(work, batches, ctx.check)):
         if isinstance(found, Lost):
             facts = [one for _, one in sorted(operator.extracted(batch, ctx), key=lambda pair: pair[0])]
@@ -44,13 +57,39 @@ def extracted(operator: Extractor, texts: Sequence[str], ctx: BuildContext) -> I
         yield from enumerate(facts, at * BATCH_CHUNKS)
 
 
-def _read(operator: Extractor, shipped: tuple[str, ...], lanes: int, texts: Sequence[str]) -> Read:
+def blocks_over(operator: Extractor, fresh: Callable[[], C], blocks: Iterable[Block], ctx: BuildContext) -> Iterator[tuple[int, C]]:
+    """What a `fresh()` collects of the facts of each block of chunks, which are saved, by the workers of the build; how many chunks are
+    done comes with it. What a worker that dies leaves is collected here."""
+    assert ctx.workers is not None  # who has none collects here
+    for block, found in ctx.workers.each(partial(_collected, operator, fresh, _shipped(ctx), ctx.lanes), blocks, ctx.check):
+        collected = _collect(operator, fresh, ctx, block) if isinstance(found, Lost) else found
+        yield block[0] + len(block[1]), collected
+
+
+def _collected(operator: Extractor, fresh: Callable[[], C], shipped: Shipped, lanes: int, block: Block) -> C:
+    """In a worker: what is collected of a block."""
+    return _collect(operator, fresh, _context(shipped, lanes), block)
+
+
+def _collect(operator: Extractor, fresh: Callable[[], C], ctx: BuildContext, block: Block) -> C:
+    collected, (first, texts) = fresh(), block
+    for row, facts in enumerate(operator.found(texts, ctx), first):
+        collected.add(row, facts)
+    return collected
+
+
+def _read(operator: Extractor, shipped: Shipped, lanes: int, texts: Sequence[str]) -> Read:
     """In a worker: what the extractor finds."""
     ctx = replace(_context(shipped, lanes), report=BuildReport())
     return Read([facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])], ctx.report)
 
 
 @cache
-def _context(shipped: tuple[str, ...], lanes: int) -> BuildContext:
+def _context(shipped: Shipped, lanes: int) -> BuildContext:
     """In a worker: that of its process, with models that stay."""
-    return BuildContext(Registry(), lanes=lanes, replies=SavedReplies(shipped=[Path(file) for file in shipped]))
+    replies, facts = ([Path(file) for file in files] for files in shipped)
+    return BuildContext(Registry(), lanes=lanes, replies=SavedReplies(shipped=replies), facts=FactStore(shipped=facts))
+
+
+def _shipped(ctx: BuildContext) -> Shipped:
+    return tuple(map(str, ctx.replies.shipped)), tuple(map(str, ctx.facts.shipped))

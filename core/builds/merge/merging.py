@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from core.builds.asking import side_by_side
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.facts import Facts, Relation
 from core.builds.group.summaries import description_by_model
+from core.builds.merge.columns import Columns, Numbered, distinct, gathered, grouped, most_frequent, several
 from core.builds.naming import READINGS, folded
 from core.errors import shorten
 from core.graph.building.text_graph import assembled
-from core.graph.columns import Rows, Table
+from core.graph.columns import Rows, Table, joined, texts_of
 from core.graph.order import in_name_order
 from core.graph.store import Graph
 from core.models.chat.replies import estimate
@@ -25,8 +26,7 @@ from core.parameters import param
 CUT = "descriptions were longer than {} tokens and cut behind the last that fits"
 RELATED = "related to"  # the name of a relation that has none
 DESCRIBED = 50_000  # nodes or edges that are described together
-EVERY = 1000  # chunks between two looks at whether somebody cancelled
-Shorten = Callable[[Sequence[tuple[str, Iterable[str]]]], list[str]]  # the description of each that is called so, of its several
+Shorten = Callable[[Sequence[tuple[str, list[str]]]], list[str]]  # the description of each that is called so, of its several
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,22 +58,10 @@ class Merge(BuildOperator):
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None and made.facts is not None  # a line without them is refused
-        merged = Merged(self.by == "name", self.reading, self.descriptions, self.keywords)
-        for row, facts in enumerate(made.facts):
-            if row % EVERY == 0:
-                ctx.check()
-                ctx.progress("Merging", row / len(made.facts))
-            merged.add(row, facts)
-        shorten = described(self.longest, self.model if self.summarise else "", ctx) if self.descriptions else without
-        return made.replace(graph=merged.graph(made.corpus.name, made.chunks, shorten))
-
-
-class Numbered(dict[str, int]):
-    """Different texts, each with its number in the order in which they came."""
-
-    def of(self, text: str) -> int:
-        """The number of a text."""
-        return self.setdefault(text, len(self))
+        fresh = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
+        merged = gathered(made.facts, fresh, "Merging", ctx)
+        shorten = shortened(self.longest, self.model if self.summarise else "", ctx)
+        return made.replace(graph=merged.graph(made.corpus.name, made.chunks, self.longest, shorten))
 
 
 class Merged:
@@ -87,6 +75,16 @@ class Merged:
         self.spelled, self.typed, self.described = Columns("iii"), Columns("iii"), Columns("ii")  # node, its spelling or type, times
         self.where = Columns("ii")  # node, chunk
         self.edges = Columns("iiiidiii")  # both ends by name, label, spelling, weight, chunk, description, keywords
+
+    def include(self, later: Merged) -> None:
+        """Add all that was gathered of chunks that follow."""
+        keys, names, said = self.keys.include(later.keys), self.names.include(later.names), self.said.include(later.said)
+        self._folded += list(self.keys)[len(self._folded) :]
+        self.spelled.include(later.spelled, keys, names, None)
+        self.typed.include(later.typed, keys, names, None)
+        self.described.include(later.described, keys, said)
+        self.where.include(later.where, keys, None)
+        self.edges.include(later.edges, keys, keys, names, names, None, None, said, said)
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the facts of the chunk of a row; ends of relations are entities too, and a relation of one entity with itself is none."""
@@ -108,46 +106,42 @@ class Merged:
                     self._mention(end, name, 1, row, seen)
             self._edge(head, tail, row, relation)
 
-    def graph(self, name: str, chunks: Table, shorten: Shorten) -> Graph:
-        """The graph; `shorten([(what, descriptions), ...])` gives the descriptions of nodes or edges called `what`, some thousands at a
-        time."""
-        words = list(self.names)
-        alphabet = np.empty(len(words), np.int64)
-        alphabet[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
+    def graph(self, name: str, chunks: Table, longest: int, shorten: Shorten) -> Graph:
+        """The graph; `shorten([(what, descriptions), ...])` gives the descriptions of nodes or edges called `what` of which all together
+        have more than `longest` tokens."""
+        words, alphabet = list(self.names), self.names.alphabet()
         there, spelling = most_frequent(self.spelled.arrays(), alphabet)  # a name may have been read without being that of a node
         names, places = in_name_order([words[one] for one in spelling.tolist()])
         n, place = len(names), np.full(len(self.keys), -1, np.int64)
         place[there] = places
         a, b, label, spelling, weight, row, description, keywords = self.edges.arrays()
         edge, (first, second, _) = grouped(a, b, label)
-        spelt = [words[one].rpartition("\n") for one in most_frequent((edge, spelling, weight), alphabet)[1].tolist()]
-        relations = Numbered()
-        relation = np.array([relations.of(label or RELATED) for label, _, _ in spelt], np.int64)
-        forward = np.array([way == ">" for _, _, way in spelt], bool)
-        relation_names, relation_place = in_name_order(list(relations))
-        triples = place[np.where(forward, first, second)], relation_place[relation], place[np.where(forward, second, first)]
+        relation_names, relation, forward = _spelt(most_frequent((edge, spelling, weight), alphabet)[1], words)
+        triples = place[np.where(forward, first, second)], relation, place[np.where(forward, second, first)]
         order = np.lexsort((triples[2], triples[1], triples[0]))
         edge_place = np.empty(len(order), np.int64)
         edge_place[order] = np.arange(len(order))
         triples, edge = (triples[0][order], triples[1][order], triples[2][order]), edge_place[edge]
-        texts = list(self.said)
         kind = np.full(n, -1, np.int64)
         typed, types = most_frequent(self.typed.arrays(), alphabet)
         kind[place[typed]] = types
+        texts = Descriptions(list(self.said), longest, shorten)
         node, of_node = self.described.arrays()
-        node_texts = _texts(_several(place[node], of_node, n), texts, names.__getitem__, shorten)
-        said = description >= 0
+        said, worded = description >= 0, keywords >= 0
         pair = lambda one: f"{names[triples[0][one]]} - {names[triples[2][one]]}"
-        edge_texts = _texts(_several(edge[said], description[said], len(order)), texts, pair, shorten)
         where, chunk = self.where.arrays()
-        nodes = {"type": [words[one] if one >= 0 else "" for one in kind.tolist()], "description": node_texts}
-        edges: dict[str, Any] = {"description": edge_texts, "keywords": self._keywords(edge, keywords, len(order), texts)}
-        edges |= {"weight": np.bincount(edge, weight, len(order)).astype(np.float32)}
-        tables = (
-            Table.of(**nodes, chunks=_distinct(place[where], chunk, n)),
-            Table.of(**edges, chunks=_distinct(edge, row, len(order))),
+        nodes = Table.of(
+            type=[words[one] if one >= 0 else "" for one in kind.tolist()],
+            description=texts.of(several(place[node], of_node, n), names.__getitem__),
+            chunks=distinct(place[where], chunk, n),
         )
-        return assembled(name, names, relation_names, triples, tables, chunks)
+        edges = Table.of(
+            description=texts.of(several(edge[said], description[said], len(order)), pair),
+            keywords=_keywords(several(edge[worded], keywords[worded], len(order)), texts.plain),
+            weight=np.bincount(edge, weight, len(order)).astype(np.float32),
+            chunks=distinct(edge, row, len(order)),
+        )
+        return assembled(name, names, relation_names, triples, (nodes, edges), chunks)
 
     def _node(self, name: str, known: dict[str, int]) -> int:
         """The number of the node of a name, -1 for a name of nothing; `known` are those of this chunk."""
@@ -173,118 +167,86 @@ class Merged:
         keywords = self.said.of(relation.keywords) if self.keywords and relation.keywords else -1
         self.edges.add(*ends, self.names.of(label.casefold()), spelling, relation.weight, row, description, keywords)
 
-    def _keywords(self, edge: np.ndarray, keywords: np.ndarray, n: int, texts: list[str]) -> list[str]:
-        """The keywords of each edge, each once, in the order in which they came."""
-        given = keywords >= 0
-        rows = _several(edge[given], keywords[given], n)
-        each = lambda one: (word for text in rows[one].tolist() for word in texts[text].split(","))
-        return [", ".join(dict.fromkeys(filter(None, map(str.strip, each(one))))) for one in range(n)]
+
+def _spelt(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The names of relations, sorted; and of each edge, by its spelling, the number of its relation, and whether it runs forward."""
+    different, of = np.unique(spelling, return_inverse=True)
+    spelt, relations = [words[one].rpartition("\n") for one in different.tolist()], Numbered()
+    numbers = np.array([relations.of(label or RELATED) for label, _, _ in spelt], np.int64)
+    names, places = in_name_order(list(relations))
+    return names, places[numbers][of], np.array([way == ">" for _, _, way in spelt], bool)[of]
 
 
-class Columns:
-    """Columns of numbers that grow row by row, of types as `array` has them."""
-
-    def __init__(self, types: str):
-        self._columns = [array(type) for type in types]
-
-    def add(self, *row: float) -> None:
-        """Add a row."""
-        for column, value in zip(self._columns, row):
-            column.append(value)  # type: ignore[arg-type]  # ints where the type is one of ints
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """The columns, int64 or float64."""
-        return tuple(np.array(column, np.float64 if column.typecode == "d" else np.int64) for column in self._columns)
-
-
-def grouped(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """For each row the number of its group, whose rows are the same in all columns, and of each group what it has there.
-
-    >>> import numpy as np
-    >>> from core.builds.merge.merging import grouped
-    >>> number, (ends,) = grouped(np.array([7, 3, 7]))
-    >>> number.tolist(), ends.tolist()
-    ([1, 0, 1], [3, 7])
-    """
-    order = np.lexsort(columns[::-1])
-    new = np.zeros(len(order), bool)
-    for column in columns:
-        new[1:] |= np.diff(column[order]) != 0
-    number = np.empty(len(order), np.int64)
-    number[order] = np.cumsum(new)
-    new[:1] = True
-    return number, tuple(column[order[new]] for column in columns)
-
-
-def most_frequent(counted: tuple[np.ndarray, ...], alphabet: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The things of rows of thing, what was counted of it, and how often: ascending, and of each what was counted most often; of equals
-    the first by `alphabet`, the place of each."""
-    of, what, times = counted
-    number, (things, whats) = grouped(of, what)
-    counts = np.bincount(number, times, len(things))
-    order = np.lexsort((alphabet[whats], -counts, things))
-    first = np.ones(len(order), bool)
-    first[1:] = np.diff(things[order]) != 0
-    return things[order[first]], whats[order[first]]
-
-
-def _several(of: np.ndarray, what: np.ndarray, n: int) -> Rows:
-    """For each of `n` things what was said of it, once, in the order in which it came."""
-    number, (things, whats) = grouped(of, what)
-    came = np.full(len(things), len(of), np.int64)
-    np.minimum.at(came, number, np.arange(len(of)))
-    order = np.lexsort((came, things))
-    return Rows(np.concatenate([[0], np.cumsum(np.bincount(things, minlength=n))]).astype(np.int64), whats[order])
-
-
-def _distinct(of: np.ndarray, rows: np.ndarray, n: int) -> Rows:
-    """For each of `n` things its rows, ascending."""
-    things, distinct = grouped(of, rows)[1]
-    return Rows(np.concatenate([[0], np.cumsum(np.bincount(things, minlength=n))]).astype(np.int64), distinct)
-
-
-def _texts(rows: Rows, texts: list[str], called: Callable[[int], str], shorten: Shorten) -> list[str]:
-    """The description of each thing, by those that name it."""
-    found: list[str] = []
+def _blocks(rows: Rows) -> Iterator[tuple[int, Rows]]:
+    """Some thousands of rows at a time, each with the number of its first."""
     for first in range(0, len(rows), DESCRIBED):
-        some = range(first, min(first + DESCRIBED, len(rows)))
-        found += shorten([(called(one), [texts[text] for text in rows[one].tolist()]) for one in some])
-    return found
+        indptr = rows.indptr[first : first + DESCRIBED + 1]
+        yield first, Rows(indptr - indptr[0], rows.ids[indptr[0] : indptr[-1]])
 
 
-def without(many: Sequence[tuple[str, Iterable[str]]]) -> list[str]:
-    """No descriptions."""
-    return [""] * len(many)
+class Descriptions:
+    """Different texts by their number, of which descriptions are joined in Arrow, some thousands at a time: of those that have more than
+    `longest` tokens `shorten` makes one."""
+
+    def __init__(self, texts: list[str], longest: int, shorten: Shorten):
+        self.plain = [" ".join(text.split()) for text in texts]
+        self.longest, self.shorten = longest, shorten
+        self._sizes = np.array([*map(estimate, self.plain)], np.int64)
+
+    def of(self, rows: Rows, called: Callable[[int], str]) -> Any:
+        """The description of each thing, an Arrow column, by the numbers of those that name it; long ones by what it is `called` too."""
+        return texts_of(self._described(first, part, called) for first, part in _blocks(rows))
+
+    def _described(self, first: int, rows: Rows, called: Callable[[int], str]) -> Any:
+        import pyarrow as pa
+
+        found = joined(rows, self.plain, " ")
+        tokens = np.bincount(np.repeat(np.arange(len(rows)), rows.counts), self._sizes[rows.ids], len(rows))
+        long = np.flatnonzero(tokens > self.longest).tolist()
+        if not long:
+            return found
+        texts = found.to_pylist()
+        shorter = self.shorten([(called(first + one), [self.plain[text] for text in rows[one].tolist()]) for one in long])
+        for one, text in zip(long, shorter):
+            texts[one] = text
+        return pa.array(texts, pa.large_string())
 
 
-def described(longest: int, model: str, ctx: BuildContext) -> Shorten:
-    """What makes one description of several, of each that is called by a name: joined, and where that is more than `longest` tokens,
-    summarised by the language model `model`, many at a time, or where none is named, or it says nothing, cut behind the last that fits."""
+def _keywords(rows: Rows, texts: list[str]) -> Any:
+    """The keywords of each edge, each once, in the order in which they came, an Arrow column."""
+    words = Numbered()
+    of_text = Rows.of([[words.of(word) for word in map(str.strip, text.split(",")) if word] for text in texts])
+    spelled = list(words)
 
-    def shortened(several: tuple[str, list[str]]) -> str:
-        if model and (summary := description_by_model(*several, longest, model, ctx)):
+    def column(part: Rows) -> Any:
+        edge = np.repeat(np.repeat(np.arange(len(part)), part.counts), of_text.counts[part.ids])
+        return joined(several(edge, of_text.joined(part.ids), len(part)), spelled, ", ")
+
+    return texts_of(column(part) for _, part in _blocks(rows))
+
+
+def shortened(longest: int, model: str, ctx: BuildContext) -> Shorten:
+    """What makes one description of several that have more than `longest` tokens, of each that is called by a name: summarised by the
+    language model `model`, many at a time, or where none is named, or it says nothing, cut behind the last that fits."""
+
+    def one(what: tuple[str, list[str]]) -> str:
+        if model and (summary := description_by_model(*what, longest, model, ctx)):
             ctx.report.count(summarised=1)
             return summary
         ctx.report.count(cut=1)
         ctx.report.note(f"{CUT.format(longest)}.".capitalize())
-        return fitting(several[1], longest)
+        return fitting(what[1], longest)
 
-    def joined(many: Sequence[tuple[str, Iterable[str]]]) -> list[str]:
-        plain = [(what, [" ".join(one.split()) for one in descriptions]) for what, descriptions in many]
-        long = [place for place, (_, several) in enumerate(plain) if sum(map(estimate, several)) > longest]
-        if model:
-            found = dict(side_by_side(shortened, [plain[place] for place in long], model, ctx))
-        else:
-            found = {number: shortened(plain[place]) for number, place in enumerate(long)}
-        texts = [" ".join(several) for _, several in plain]
-        for number, place in enumerate(long):
-            texts[place] = found[number]
-        return texts
+    def all_of(many: Sequence[tuple[str, list[str]]]) -> list[str]:
+        if not model:
+            return [one(what) for what in many]
+        found = dict(side_by_side(one, many, model, ctx))
+        return [found[number] for number in range(len(many))]
 
-    return joined
+    return all_of
 
 
-def fitting(several: Iterable[str], longest: int) -> str:
+def fitting(texts: Iterable[str], longest: int) -> str:
     """As many of some texts as fit, in their order; of the first at least the beginning.
 
     >>> from core.builds.merge.merging import fitting
@@ -293,9 +255,9 @@ def fitting(several: Iterable[str], longest: int) -> str:
     """
     taken: list[str] = []
     room = longest
-    for text in several:
+    for text in texts:
         room -= estimate(text)
         if room < 0:
             break
         taken.append(text)
-    return " ".join(taken) or shorten(next(iter(several), ""), int(longest * 3.5))
+    return " ".join(taken) or shorten(next(iter(texts), ""), int(longest * 3.5))

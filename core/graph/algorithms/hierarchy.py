@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from core.graph.algorithms.dice import dice
 
 SEED = 0
 ROUNDS = 10  # of Leiden
+MANY = 1_000_000  # edges that igraph is given; more are grouped by `large_leiden`
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,7 @@ def hierarchy(
     """The communities of an undirected graph of `n` nodes: those of Leiden for modularity, each of more than `max_size` nodes split
     again on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
 
+    A graph of more than `MANY` edges is grouped by `large_leiden`, and by igraph what is smaller of it, in time that grows as n log n.
     Parallel edges weigh together. With `largest` only the largest connected component is looked at (of equals the one with the smallest
     node), as in Microsoft's GraphRAG; communities of one node are none. By (level, smallest member). Same graph, same communities.
 
@@ -44,23 +46,16 @@ def hierarchy(
     >>> [(one.level, one.parent, one.members.tolist()) for one in hierarchy(6, heads, tails, max_size=3)]
     [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5])]
     """
-    import igraph
-
     weighted = np.ones(len(heads)) if weights is None else weights
-    whole = igraph.Graph(n=n, edges=np.column_stack([heads, tails]).astype(np.int64), edge_attrs={"weight": weighted.tolist()})
-    whole.simplify(combine_edges="sum")
-    nodes = _largest(whole) if largest else np.arange(n)
+    whole: _Small | _Large = (_Large if len(heads) > MANY else _Small).of(n, heads, tails, weighted)
     groups: list[Group] = []
-    waiting = [(0, -1, nodes)]  # level, parent, nodes: breadth first, so that groups come by level
+    waiting = [(0, -1, whole.largest() if largest else np.arange(n))]  # level, parent, nodes: breadth first, so that groups come by level
     while waiting:
         later: list[tuple[int, int, np.ndarray]] = []
         found: list[Group] = []
-        for level, parent, part in waiting:
-            check()
-            pieces = _pieces(whole, part)
-            if parent >= 0 and len(pieces) == 1:
-                continue
-            found += [Group(level, parent, piece) for piece in pieces if len(piece) > 1]
+        for (level, parent, _), pieces in zip(waiting, whole.split([part for _, _, part in waiting], check)):
+            if parent < 0 or len(pieces) > 1:
+                found += [Group(level, parent, piece) for piece in pieces if len(piece) > 1]
         for group in sorted(found, key=lambda group: int(group.members[0])):
             groups.append(group)
             if len(group.members) > max_size:
@@ -69,17 +64,83 @@ def hierarchy(
     return groups
 
 
-def _largest(whole: Any) -> np.ndarray:
-    """The nodes of the largest component, of equals the one with the smallest node."""
-    parts = whole.connected_components()
-    return np.array(min(parts, key=lambda part: (-len(part), part[0])) if len(parts) else [], np.int64)
+@dataclass(frozen=True, eq=False)
+class _Small:
+    """A graph as igraph has it; a subgraph takes it as long as the whole graph is."""
+
+    whole: Any
+
+    @classmethod
+    def of(cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> _Small:
+        import igraph
+
+        whole = igraph.Graph(n=n, edges=np.column_stack([heads, tails]).astype(np.int64), edge_attrs={"weight": weights.tolist()})
+        whole.simplify(combine_edges="sum")
+        return cls(whole)
+
+    def largest(self) -> np.ndarray:
+        """The nodes of the largest component, of equals the one with the smallest node."""
+        parts = self.whole.connected_components()
+        return np.array(min(parts, key=lambda part: (-len(part), part[0])) if len(parts) else [], np.int64)
+
+    def split(self, parts: list[np.ndarray], check: Callable[[], None]) -> Iterator[list[np.ndarray]]:
+        """The communities of the subgraph on each part, each ascending."""
+        for part in parts:
+            check()
+            yield _by_igraph(self.whole.induced_subgraph(part.tolist()), part) if len(part) else []
 
 
-def _pieces(whole: Any, part: np.ndarray) -> list[np.ndarray]:
-    """The communities of the subgraph on some nodes, each ascending."""
-    if not len(part):
-        return []
-    graph = whole.induced_subgraph(part.tolist())
+class _Large:
+    """A graph of more than `MANY` edges as arrays: each pair of nodes once, with the sum of its weights. All subgraphs of a level are made
+    together, so that time grows as n log n; edges between parts are then dropped."""
+
+    def __init__(self, n: int, edges: np.ndarray, weights: np.ndarray):
+        self.n, self.edges, self.weights = n, edges, weights  # int32 [m, 2], float64 [m]
+
+    @classmethod
+    def of(cls, n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray) -> _Large:
+        keys, which = np.unique(np.minimum(heads, tails).astype(np.int64) * n + np.maximum(heads, tails), return_inverse=True)
+        edges, sums = np.column_stack([keys // n, keys % n]).astype(np.int32), np.bincount(which, weights, len(keys))
+        other = edges[:, 0] != edges[:, 1]
+        return cls(n, edges[other], sums[other])
+
+    def largest(self) -> np.ndarray:
+        """The nodes of the largest component, of equals the one with the smallest node."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        of = connected_components(coo_array((np.ones(len(self.edges), bool), self.edges.T), shape=(self.n, self.n)), False)[1]
+        sizes = np.bincount(of)
+        return np.flatnonzero(of == of[np.argmax(sizes[of])])
+
+    def split(self, parts: list[np.ndarray], check: Callable[[], None]) -> Iterator[list[np.ndarray]]:
+        """The communities of the subgraph on each part, each ascending."""
+        of, place = np.full(self.n, -1, np.int32), np.empty(self.n, np.int32)
+        for number, part in enumerate(parts):
+            of[part], place[part] = number, np.arange(len(part))
+        inside = (of[self.edges[:, 0]] == of[self.edges[:, 1]]) & (of[self.edges[:, 0]] >= 0)
+        order = np.flatnonzero(inside)
+        order = order[np.argsort(of[self.edges[order, 0]], kind="stable")]
+        self.edges, self.weights = self.edges[order], self.weights[order]
+        bounds = np.searchsorted(of[self.edges[:, 0]], np.arange(len(parts) + 1))
+        for part, first, end in zip(parts, bounds, bounds[1:]):
+            check()
+            yield self._communities(part, place[self.edges[first:end]], self.weights[first:end], check)
+
+    def _communities(self, part: np.ndarray, edges: np.ndarray, weights: np.ndarray, check: Callable[[], None]) -> list[np.ndarray]:
+        if len(edges) > MANY:
+            from core.graph.algorithms.large_leiden import leiden, linked  # its compiled loops bring numba
+
+            labels = leiden(linked(len(part), edges, weights), lambda text: None, check)
+            order = np.argsort(labels, kind="stable")
+            return [part[one] for one in np.split(order, np.cumsum(np.bincount(labels))[:-1])]
+        import igraph
+
+        return _by_igraph(igraph.Graph(n=len(part), edges=edges, edge_attrs={"weight": weights}), part) if len(part) else []
+
+
+def _by_igraph(graph: Any, nodes: np.ndarray) -> list[np.ndarray]:
+    """The communities of a graph of some nodes, each ascending."""
     with dice(SEED):
         found = graph.community_leiden(objective_function="modularity", weights="weight", n_iterations=ROUNDS)
-    return [np.sort(part[np.asarray(piece, np.int64)]) for piece in found if piece]
+    return [np.sort(nodes[np.asarray(piece, np.int64)]) for piece in found if piece]

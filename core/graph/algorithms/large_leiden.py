@@ -132,8 +132,13 @@ def inner_edges(links: Links, nodes: np.ndarray, place: np.ndarray) -> np.ndarra
     return edges
 
 
-def linked(n: int, edges: np.ndarray) -> Links:
-    """The graph of `n` nodes with these edges, int [edges, 2]."""
+def linked(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Links:
+    """The graph of `n` nodes with these edges, int [edges, 2]; with weights each pair of nodes is there once, and none with itself."""
+    if weights is not None:
+        ends = np.concatenate([edges[:, 0], edges[:, 1]])
+        order, indptr = np.argsort(ends, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=n))])
+        tails = np.concatenate([edges[:, 1], edges[:, 0]])[order].astype(np.int32)
+        return Links(indptr, tails, np.zeros(n + 1, np.int64), np.empty(0, np.int32), np.concatenate([weights, weights])[order])
     sides = []
     for near, far in ((0, 1), (1, 0)):
         order = np.argsort(edges[:, near], kind="stable")

@@ -9,6 +9,7 @@ from core.builds.base import BuildContext, Made
 from core.builds.group.communities import Communities
 from core.builds.merge import synonyms
 from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges
+from core.graph.algorithms import hierarchy as hierarchies
 from core.graph.algorithms.hierarchy import hierarchy
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
@@ -113,10 +114,17 @@ def pairs(*edges):
     return np.array([a for a, _ in edges]), np.array([b for _, b in edges])
 
 
+@pytest.fixture(params=["igraph", "arrays"])
+def grouping(request, monkeypatch):
+    """As few edges are grouped, and as very many."""
+    if request.param == "arrays":
+        monkeypatch.setattr(hierarchies, "MANY", 0)
+
+
 TWO_TRIANGLES = [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)]
 
 
-def test_what_is_too_large_is_split_and_remembers_its_parent():
+def test_what_is_too_large_is_split_and_remembers_its_parent(grouping):
     # Two cliques of four, joined by three edges to a pair of cliques of the same kind far away: Leiden on the whole finds the four cliques
     # or pairs of them; none that is larger than allowed stays undivided, as each clique alone is small enough.
     cliques = [[(a + i, a + j) for i in range(4) for j in range(i)] for a in (0, 4, 8, 12)]
@@ -131,18 +139,18 @@ def test_what_is_too_large_is_split_and_remembers_its_parent():
     assert [one.level for one in groups] == sorted(one.level for one in groups)
 
 
-def test_a_clique_that_cannot_be_split_stays_whole():
+def test_a_clique_that_cannot_be_split_stays_whole(grouping):
     edges = [(a, b) for a in range(5) for b in range(a)]
     assert members(hierarchy(5, *pairs(*edges), max_size=2)) == [(0, -1, [0, 1, 2, 3, 4])]
 
 
-def test_only_the_largest_component_is_grouped_unless_all_are_wanted():
+def test_only_the_largest_component_is_grouped_unless_all_are_wanted(grouping):
     edges = [*TWO_TRIANGLES, (6, 7)]
     assert members(hierarchy(9, *pairs(*edges), max_size=3)) == [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5])]
     assert members(hierarchy(9, *pairs(*edges), max_size=3, largest=False)) == [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5]), (0, -1, [6, 7])]
 
 
-def test_weights_decide_what_belongs_together():
+def test_weights_decide_what_belongs_together(grouping):
     # A ring of four: of two ways to cut it into pairs the heavier edges win.
     ring = pairs((0, 1), (1, 2), (2, 3), (3, 0))
     assert members(hierarchy(4, *ring, np.array([9.0, 1.0, 9.0, 1.0]), max_size=2)) == [(0, -1, [0, 1]), (0, -1, [2, 3])]
@@ -150,8 +158,27 @@ def test_weights_decide_what_belongs_together():
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_a_graph_without_edges_has_no_communities(n):
+def test_a_graph_without_edges_has_no_communities(n, grouping):
     assert hierarchy(n, *pairs()) == []
+
+
+def test_parallel_edges_and_loops_weigh_as_in_igraph(grouping):
+    # A chain of four in which 1-2 is told twice, once in each direction, and 0 of itself: the middle holds together.
+    found = hierarchy(4, *pairs((0, 0), (0, 1), (1, 2), (2, 1), (2, 3)), np.array([50.0, 1.0, 4.0, 4.0, 1.0]), max_size=4, largest=False)
+    assert [1, 2] in [[node for node in one if node in (1, 2)] for _, _, one in members(found)]
+
+
+def test_very_many_edges_give_the_communities_of_igraph(monkeypatch):
+    """Forty cliques of six in a ring, which Leiden finds whichever program it is of, and then splits none."""
+    cliques = [(6 * c + i, 6 * c + j) for c in range(40) for i in range(6) for j in range(i)]
+    edges = pairs(*cliques, *((6 * c, (6 * c + 7) % 240) for c in range(40)))
+    found = []
+    for many in (10**6, 100):  # of 640 edges: parts below go to igraph again
+        monkeypatch.setattr(hierarchies, "MANY", many)
+        groups = hierarchy(240, *edges, max_size=6)
+        parents = {one.parent for one in groups}
+        found.append(sorted(one.members.tolist() for number, one in enumerate(groups) if number not in parents))
+    assert found[0] == found[1] == [list(range(6 * c, 6 * c + 6)) for c in range(40)]
 
 
 def test_communities_are_called_after_their_best_connected_members(tmp_path):

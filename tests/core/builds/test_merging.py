@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
+import numpy as np
 import pytest
 
 from core.builds.base import BuildContext, Made
 from core.builds.facts import Entity, Facts, Relation
-from core.builds.merge.merging import Merge
+from core.builds.merge import passages
+from core.builds.merge.columns import Columns
+from core.builds.merge.merging import Merge, Merged
 from core.builds.merge.passages import PassageGraph
 from core.graph.columns import Table
 from core.models.base import NoModels
@@ -137,6 +142,62 @@ def test_passages_are_joined_by_the_entities_that_they_share(operator, expected,
         [i] for i in range(5)
     ]
     assert any("join none: x" in note for note in ctx.report.notes) == (operator.common == 4)
+
+
+def test_passages_are_joined_block_after_block_as_pair_after_pair(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    facts = [Facts(tuple(Entity(f"{'eE'[rng.integers(2)]}{rng.zipf(1.5) % 30}") for _ in range(rng.integers(0, 14)))) for _ in range(40)]
+    rows = {}
+    for row, one in enumerate(facts):
+        for entity in one.entities:
+            rows.setdefault(entity.name.lower(), set()).add(row)
+    shared = {}
+    for key in sorted(key for key, found in rows.items() if len(found) <= 9):
+        for pair in combinations(sorted(rows[key]), 2):
+            shared.setdefault(pair, []).append(key)
+    expected = {(f"c{a}", f"c{b}"): keys for (a, b), keys in shared.items() if len(keys) >= 2}
+    digests = set()
+    for looked_at in (1, 7, 10**6):
+        monkeypatch.setattr(passages, "LOOKED_AT", looked_at)
+        graph = merged(tmp_path, facts, PassageGraph(common=9, min_shared=2))
+        ends, edges = [graph.names(one) for one in graph.triples(range(graph.n_edges))[::2]], graph.columns.edges
+        names = [text.lower().split(", ") for text in edges.texts("description")]
+        assert dict(zip(zip(*ends), names)) == expected and len(expected) > 10
+        assert edges.numbers("weight").tolist() == [len(one) for one in names]
+        assert [[f"c{row}" for row in both] for both in edges.lists("chunks").lists()] == [list(pair) for pair in zip(*ends)]
+        digests.add(graph.digest)
+    assert len(digests) == 1  # ids are not in the order of rows: c10 comes before c2
+
+
+def test_what_blocks_gather_is_what_is_gathered_at_once(tmp_path):
+    """Facts of chunks gathered by two, the later included in the earlier, as by one after the other."""
+    facts = (
+        *FACTS,
+        *SHARING,
+        Facts((), (Relation("Rome", "a", "in", "Of both.", "city, x", 0.1), Relation("x", "Rome", "IN", weight=0.2))),
+    )
+    table = Table.of(id=[f"c{i}" for i in range(len(facts))], text=[""] * len(facts))
+    for fresh in (lambda: Merged(True, "unicode"), lambda: Merged(False, "unicode", False, False), lambda: passages.Mentions("unicode")):
+        found = []
+        for size in (1, 4, 100):
+            whole = fresh()
+            for first in range(0, len(facts), size):
+                block = fresh()
+                for row in range(first, min(first + size, len(facts))):
+                    block.add(row, facts[row])
+                whole.include(block)
+            found.append(whole)
+        one, *others = [[list(v) if isinstance(v, dict) else v for v in columns(whole)] for whole in found]
+        assert all(other == one for other in others)
+        if isinstance(found[0], Merged):
+            shorten = lambda many: ["short"] * len(many)
+            assert len({whole.graph("g", table, 3, shorten).digest for whole in found}) == 1
+
+
+def columns(whole):
+    """Texts and numbers of what was gathered, as lists."""
+    for value in vars(whole).values():
+        yield [column.tolist() for column in value.arrays()] if isinstance(value, Columns) else value
 
 
 def test_an_entity_in_every_chunk_does_not_join_every_two(tmp_path):

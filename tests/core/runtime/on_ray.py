@@ -11,7 +11,7 @@ import pytest
 
 from core.builds import build as build_of_texts
 from core.builds.base import BuildContext
-from core.builds.extract import noun_phrases, over_workers
+from core.builds.extract import extracting, noun_phrases, over_workers
 from core.builds.report import BuildReport
 from core.cli import OK, WRONG, main
 from core.corpus import Document, new_folder, write
@@ -149,6 +149,7 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
     documents = [Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.") for number in range(5)]
     monkeypatch.setattr(encoded, "BLOCK", 2)
     monkeypatch.setattr(noun_phrases, "BATCH_CHUNKS", 2)
+    monkeypatch.setattr(extracting, "HELD_CHUNKS", 2)  # of five: merged over workers too
     found = []
     for name, workers in (("one", None), ("two", TWO)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
@@ -157,6 +158,19 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
         files = {file.name: file.read_bytes() for file in sorted((graph.folder / "indexes").rglob("*.npy"))}
         found.append((graph.digest, files, report.counts, report.fresh))
     assert found[0] == found[1] and found[0][3] > 5 and any(name.startswith("block") for name in found[0][1])
+
+
+@pytest.mark.parametrize("line", ["kg-noun-phrases", "passage-noun-phrases"])
+def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, tmp_path):
+    documents = [Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.") for number in range(5)]
+    monkeypatch.setattr(extracting, "HELD_CHUNKS", 2)
+    found = []
+    for name, workers in (("one", None), ("two", TWO)):
+        monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
+        report = BuildReport()
+        graph = build_of_texts(write(new_folder("texts"), documents), line, models(), report=report, workers=workers, indexed=False)
+        found.append((graph.digest, graph.n_edges, report.counts, report.notes))
+    assert found[0] == found[1] and found[0][1] > 0
 
 
 def test_chunks_are_read_by_language_models_of_the_workers(tmp_path, monkeypatch):
