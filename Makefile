@@ -19,7 +19,7 @@ PEERS := .venv-peers
 VLLM := .venv-vllm
 DOCS := .venv-docs
 
-.PHONY: run test test-peers test-vllm lint linters install prepare models browser benchmarks docs clean
+.PHONY: run test test-peers test-vllm lint linters install prepare models browser benchmarks docs gallery clean
 
 run: prepare
 	$(PY) -m streamlit run app.py
@@ -107,6 +107,10 @@ browser:
 
 benchmarks: prepare
 	$(PY) -m tests.benchmarks
+
+# Pictures of the cases that ship, and their page.
+gallery: install browser
+	$(PY) -m tests.gallery
 
 # Links, anchors and the navigation are checked, and that no page loads anything from elsewhere.
 docs: $(DOCS)/.installed

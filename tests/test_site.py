@@ -6,13 +6,16 @@ import doctest
 import importlib.util
 import os
 import re
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 import pytest
 import yaml
 
 import hopscope
+from core.cases import examples
 from core.io.home import ROOT
+from tests import gallery
 from tests.core.test_requirements import named
 from tests.test_docs import ITEM
 
@@ -103,3 +106,12 @@ def test_what_makes_it_is_pinned_and_checked(settings):
     assert "mkdocs build --strict" in (ROOT / "Makefile").read_text("utf-8")
     steps = yaml.safe_load((ROOT / ".github/workflows/docs.yml").read_text("utf-8"))["jobs"]["docs"]["steps"]
     assert "make docs" in [step.get("run") for step in steps]
+
+
+def test_the_gallery_has_each_case_that_ships_with_its_pictures():
+    assert gallery.PAGE.read_text("utf-8") == gallery.page(), "make it anew: make gallery"
+    shipped = [case for case, _ in examples.examples()]
+    assert gallery.page().count("\n### ") == len(shipped)
+    files = {examples.picture(case, dark) for case in shipped for dark in (False, True)}
+    assert files == set(examples.PICTURES.iterdir()) and max(file.stat().st_size for file in files) <= gallery.MAX_BYTES
+    assert examples.picture(replace(shipped[0], example=False)) is None

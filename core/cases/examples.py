@@ -13,6 +13,7 @@ from core.io.home import ROOT
 from core.sources import Source, source_in
 
 FOLDER = ROOT / "data" / "cases"
+PICTURES = ROOT / "static" / "gallery"
 _reading = threading.Lock()  # so that of the first visitors one reads
 DEMO = "demo"  # the file of the comparisons to begin with, and their tag
 
@@ -31,6 +32,12 @@ def demo(source: Source | None = None) -> tuple[Case, ...]:
         return tuple(case for case, _ in examples() if source_in(case.link) == source)
     file = FOLDER / f"{DEMO}{EXTENSION}"
     return tuple(case for case, _ in _known(file)) if file.exists() else ()
+
+
+def picture(case: Case, dark: bool = False) -> Path | None:
+    """The file with a picture of an example's board, for a light or a dark page; None for a person's own case, and where none ships."""
+    file = PICTURES / f"{case.id}{'-dark' if dark else ''}.webp"
+    return file if case.example and file.is_file() else None
 
 
 def _known(file: Path) -> tuple[tuple[Case, bytes], ...]:

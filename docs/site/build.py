@@ -19,6 +19,7 @@ ELSEWHERE = r"""((?:https?:)?//[^"'\s>)]+)"""
 ASSET = re.compile(
     rf"""<(?:script|link|img|iframe|source|embed)\b[^>]*?\b(?:src|href)=["']?{ELSEWHERE}|url\(["']?{ELSEWHERE}|@import\s+["']{ELSEWHERE}"""
 )
+DAY = re.compile(r"(!\[[^]]*\]\()([^)#]*static/gallery/[^)#]*)\.webp\)")
 LINK = re.compile(r"(\]\()(?!https?://|mailto:|#)([^)#\s]+)")
 
 
@@ -107,15 +108,17 @@ def on_files(files: Any, config: Any) -> Any:
             add(site_path(file), content=shown(file))
         elif not file.startswith("docs/"):
             add(file, abs_src_path=str(path))
+    for file in sorted((ROOT / "static/gallery").glob("*-dark.webp")):
+        add(f"static/gallery/{file.name}", abs_src_path=str(file))
     add("assets/icon.svg", abs_src_path=str(ROOT / "assets/icon.svg"))
     add("python-reference.md", content=reference())
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """A page of `docs` with the site's links."""
+    """A page of `docs` with the site's links, and on a dark page the dark picture of the two that there are."""
     file = f"docs/{page.file.src_uri}"
-    return rewritten(markdown, file) if (ROOT / file).is_file() else markdown
+    return DAY.sub(r"\1\2.webp#only-light)\1\2-dark.webp#only-dark)", rewritten(markdown, file)) if (ROOT / file).is_file() else markdown
 
 
 def fetched(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import streamlit as st
 
-from core.cases import Case, cases, duplicate, export, load, tags
+from core.cases import Case, cases, duplicate, examples, export, load, tags
 from core.cases.store import OWNED_AS
 from core.errors import HopscopeError
 from pages.parts.compare.presenting import offer
@@ -16,6 +16,7 @@ from pages.parts.shared.text import plain
 
 SHOWN = 25
 FILE = "hopscope.cases.gz"
+PICTURE = 'loading="lazy" style="width: 100%; max-height: 190px; object-fit: cover; object-position: top; border-radius: 6px"'
 
 
 def casebook() -> None:
@@ -102,11 +103,23 @@ def copy_case(key: str) -> None:
 
 def _row(case: Case) -> None:
     with st.container(border=True, key=f"case_{case.id}"):
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", wrap=False):
-            with st.container(gap=None):
-                st.markdown(f"**{plain(case.question)}**")
-                st.caption(plain(facts(case)))
-            st.button("Open", key=f"open_{case.id}", on_click=open_case, args=(case.id,), width="content")
-        if case.notes:
-            st.text(case.notes if len(case.notes) <= 240 else case.notes[:239] + "…")
-        badges(case)
+        picture = examples.picture(case, st.context.theme.type == "dark")
+        if picture is None:
+            _words(case)
+            return
+        beside, words = st.columns((1, 3))
+        with beside:
+            st.html(f'<a href="?case={case.id}"><img src="app/static/{picture.parent.name}/{picture.name}" alt="Its board" {PICTURE}></a>')
+        with words:
+            _words(case)
+
+
+def _words(case: Case) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", wrap=False):
+        with st.container(gap=None):
+            st.markdown(f"**{plain(case.question)}**")
+            st.caption(plain(facts(case)))
+        st.button("Open", key=f"open_{case.id}", on_click=open_case, args=(case.id,), width="content")
+    if case.notes:
+        st.text(case.notes if len(case.notes) <= 240 else case.notes[:239] + "…")
+    badges(case)

@@ -1,0 +1,106 @@
+"""The gallery of the cases that ship: `python -m tests.gallery` takes the pictures in static/gallery anew and writes docs/gallery.md.
+
+python -m tests.gallery           # a server without models, and Debian's chromium
+python -m tests.gallery --text    # the page alone
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+import textwrap
+
+from core.cases.case import Case
+from core.cases.examples import PICTURES, examples
+from core.io.home import ROOT
+
+PAGE = ROOT / "docs" / "gallery.md"
+MAX_BYTES = 150_000
+WIDTH, SCHEMES = 1440, {"light": "", "dark": "-dark"}
+ADDRESS = "http://127.0.0.1:8501/cases?case="
+INTRO = """# Gallery
+
+The comparisons that ship with Hopscope, as they look when they are opened. None needs a model, a graph or the network: what each method
+found is saved with it, and paths, nodes and words answer to the pointer as they did after the question.
+
+    hopscope demo            # in a checkout: python -m core demo
+
+Each has its address in that app, and *Ask again* asks its question anew. This page is made by `make gallery`.
+"""
+PARTS = {
+    "demo": (
+        "On a graph of films",
+        "Questions to MetaQA's graph of films, each of which loses answers in another way. A graph reader answers.",
+    ),
+    "documents": ("On documents", "Questions to HotpotQA's passages, two of which hold the answer. The nearest sentence is the answer."),
+    "case-study": ("A paper's case study", "The questions of Figure 9 of LEGO-GraphRAG's report, answered by a small language model."),
+}
+
+
+def page() -> str:
+    """The text of docs/gallery.md."""
+    cases = [case for case, _ in examples()]
+    parts = [INTRO]
+    for name, (title, about) in PARTS.items():
+        parts.append(f"## {title}\n\n{about}\n")
+        parts += [_entry(case) for case in cases if case.id.startswith(f"example-{name}-")]
+    return "\n".join(parts)
+
+
+def _entry(case: Case) -> str:
+    notes = textwrap.fill(" ".join(case.notes.split()), 140)
+    methods = ", ".join(case.instances)
+    picture = f"../{PICTURES.relative_to(ROOT).as_posix()}/{case.id}.webp"
+    return f"### {case.question}\n\n{notes}\n\nMethods: {methods}. [Open it]({ADDRESS}{case.id}).\n\n![What each method found]({picture})\n"
+
+
+def photograph(browser_page, address: str, case: Case) -> bytes:
+    """The board of a case as WebP: what the comparison shows, and each lane down to why."""
+    from PIL import Image
+
+    from tests.server import settle
+
+    browser_page.goto(f"{address}/cases?case={case.id}", wait_until="domcontentloaded")
+    browser_page.locator(".lane[data-status=done]").first.wait_for(timeout=120_000)
+    settle(browser_page)
+    board = browser_page.locator(".hb").bounding_box()
+    whys = [said.bounding_box() for said in browser_page.locator(".lane .said").all()]
+    bottom = max(box["y"] + box["height"] for box in whys if box)
+    clip = {**board, "height": bottom - board["y"]}
+    shown = Image.open(io.BytesIO(browser_page.screenshot(clip=clip, animations="disabled")))
+    made = io.BytesIO()
+    shown.save(made, "WEBP", quality=82, method=6)
+    return made.getvalue()
+
+
+def take() -> None:
+    """Take every picture; one that is too large is refused."""
+    from tests.server import browser, server
+
+    PICTURES.mkdir(exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as home,
+        server(HOPSCOPE_HOME=home, HOPSCOPE_MODELS=f"{home}/none") as (address, _),
+        browser() as opened,
+    ):
+        for scheme, ending in SCHEMES.items():
+            context = opened.new_context(viewport={"width": WIDTH, "height": 1400}, color_scheme=scheme)
+            browser_page = context.new_page()
+            for case, _ in examples():
+                file, data = PICTURES / f"{case.id}{ending}.webp", photograph(browser_page, address, case)
+                if len(data) > MAX_BYTES:
+                    raise SystemExit(f"{file} would have {len(data):,} bytes; {MAX_BYTES:,} are allowed.")
+                file.write_bytes(data)
+                print(f"{file.relative_to(ROOT)}  {len(data) // 1000} KB")
+            context.close()
+
+
+def main(arguments: list[str]) -> None:
+    if "--text" not in arguments:
+        take()
+    PAGE.write_text(page(), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
