@@ -66,6 +66,12 @@ def test_a_fact_hangs_on_each_date_and_number(corpus):
         assert {entity["name"] for entity in row["entities"] if entity["type"] in ("date", "number")} <= joined, row["id"]
 
 
+def test_the_readme_says_how_much_there_is():
+    rows = [row for corpus in CORPORA for row in chunks(corpus)]
+    said = re.search(r"([\d,]+) entities and ([\d,]+) relations", (GOLD / "README.md").read_text("utf-8"))
+    assert said.groups() == tuple(f"{sum(len(row[part]) for row in rows):,}" for part in ("entities", "relations"))
+
+
 def test_sentences_join_to_the_text_and_do_not_end_at_a_title():
     text = "Mr. Scrooge met J. Marley. 'Humbug!' he said. It was 1843."
     assert sentences(text) == ["Mr. Scrooge met J. Marley. ", "'Humbug!' he said. ", "It was 1843."]
