@@ -13,6 +13,7 @@ from core.builds.grouped import ShippedClusters
 from core.builds.report import BuildReport
 from core.builds.spending import BuildSpending
 from core.corpus import Corpus
+from core.corpus.recut import Recut
 from core.graph.columns import Table
 from core.graph.store import Graph
 from core.lines import OperatorLine
@@ -72,7 +73,7 @@ class BuildContext:
     `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled. Language models are asked
     `lanes` questions at a time where they can, servers as many as make replies come faster; what they replied is `replies`, what extractors
     found lies in `facts`, and `clusters` knows those that came with the corpus. `spending` counts what they cost, and knows the cap. With
-    `workers`, chunks are read and texts encoded by these processes.
+    `workers`, chunks are read and texts encoded by these processes; `recutting` has the chunks that were cut before.
     """
 
     models: Models
@@ -85,6 +86,7 @@ class BuildContext:
     clusters: ShippedClusters = field(default_factory=ShippedClusters)
     spending: BuildSpending = field(default_factory=lambda: BuildSpending(None, None, ()))
     workers: Workers | None = None
+    recutting: Recut = field(default_factory=Recut)
     chats: dict[str, CachedChat] = field(default_factory=dict)  # those that were asked, by name or role
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

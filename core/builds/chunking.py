@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.builds.base import BuildContext, BuildOperator, Made
-from core.corpus import Corpus
+from core.corpus import Document
 from core.corpus.chunks import Check, as_given, by_characters, by_sentences, by_tokens
 from core.errors import BadParameter
 from core.graph.columns import Table
@@ -14,18 +15,20 @@ from core.parameters import param
 
 
 class Chunker(BuildOperator):
-    """Cuts each document by itself, as `core.corpus.chunks` does; a document of blanks alone has no chunk."""
+    """Cuts each document by itself, as `core.corpus.chunks` does; a document of blanks alone has no chunk. Documents that are as they were
+    when a graph of this corpus was built with the same chunks are not cut again."""
 
     stage = "chunk"
     reads, writes = ("documents",), ("chunks",)
 
     @abstractmethod
-    def table(self, corpus: Corpus, check: Check) -> Table:
-        """The chunks of a corpus."""
+    def table(self, documents: Iterable[Document], check: Check) -> Table:
+        """The chunks of some documents."""
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        chunks = self.table(made.corpus, ctx.check)
-        ctx.report.counts["chunks"] = len(chunks)
+        cutter = f"{self!r} {self.edition}"
+        chunks, fresh = ctx.recutting.chunks(made.corpus, cutter, lambda documents: self.table(documents, ctx.check))
+        ctx.report.counts["chunks"], ctx.report.counts["documents cut"] = len(chunks), fresh
         return made.replace(chunks=chunks)
 
 
@@ -35,8 +38,8 @@ class WholeDocuments(Chunker):
 
     title = "documents as they are"
 
-    def table(self, corpus: Corpus, check: Check) -> Table:
-        return as_given(corpus, check)
+    def table(self, documents: Iterable[Document], check: Check) -> Table:
+        return as_given(documents, check)
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,8 +56,8 @@ class TokenChunks(Chunker):
         if self.overlap >= self.size:
             raise BadParameter("TokenChunks: overlap must be below size.")
 
-    def table(self, corpus: Corpus, check: Check) -> Table:
-        return by_tokens(corpus, self.size, self.overlap, check)
+    def table(self, documents: Iterable[Document], check: Check) -> Table:
+        return by_tokens(documents, self.size, self.overlap, check)
 
     def words(self) -> str:
         return f"chunks of {self.size:,} tokens"
@@ -68,8 +71,8 @@ class SentenceChunks(Chunker):
 
     size: int = param(100, "Tokens", "How many tokens a chunk has at most.", low=1, high=100_000)
 
-    def table(self, corpus: Corpus, check: Check) -> Table:
-        return by_sentences(corpus, self.size, check)
+    def table(self, documents: Iterable[Document], check: Check) -> Table:
+        return by_sentences(documents, self.size, check)
 
     def words(self) -> str:
         return f"sentences up to {self.size:,} tokens"
@@ -83,8 +86,8 @@ class CharacterChunks(Chunker):
 
     size: int = param(4096, "Characters", "How many characters a chunk has at most.", low=1, high=1_000_000)
 
-    def table(self, corpus: Corpus, check: Check) -> Table:
-        return by_characters(corpus, self.size, check)
+    def table(self, documents: Iterable[Document], check: Check) -> Table:
+        return by_characters(documents, self.size, check)
 
     def words(self) -> str:
         return f"chunks of {self.size:,} characters"

@@ -19,7 +19,7 @@ from core.builds.report import GRAPH, INDEX, UNREADABLE, BuildReport, StepCost
 from core.builds.shipped import builds_of, shipped_facts, shipped_replies, ships
 from core.builds.speed import Took, learn
 from core.builds.spending import BuildSpending, spent_file
-from core.corpus import Corpus
+from core.corpus import Corpus, recut
 from core.errors import BadParameter, StoreError
 from core.graph.building.text_graph import assemble, moved, store
 from core.graph.storage.write import locked
@@ -196,6 +196,7 @@ def build(
     folder = place(corpus, one)
     spending = BuildSpending(spent_file(folder), models, one.line.models(), cap)
     ctx = context(corpus, models, progress, check, report, saved, lanes, spending, workers)
+    ctx.recutting.folders = (folder, *sorted(one.parent for one in folder.parent.glob(f"*/{recut.FILE}") if one.parent != folder))
     started = nullcontext() if workers is None else workers.started()
     with locked(_at_work(folder), True, busy_elsewhere(progress, check)), started:
         try:
@@ -215,6 +216,8 @@ def build(
         if not indexed and one.line.indexes:
             record["indexed"] = False
         spending.forget()
+        if written := ctx.recutting.written(graph):
+            keep(folder / recut.FILE, written)
         keep(folder / BUILT, lambda stream: stream.write(json.dumps(digests.marked(record), ensure_ascii=False, indent=1).encode()))
     progress("Done", 1.0)
     return graph

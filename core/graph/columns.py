@@ -14,6 +14,7 @@ import numpy as np
 from core.errors import StoreError
 
 TEXTS_HASHED = 10_000  # texts of a column put into its digest at a time
+FEW_ROWS = 16  # rows of a column that are read one by one
 TYPES = {
     "type": "string",  # of a node
     "description": "string",  # of a node or an edge
@@ -184,7 +185,12 @@ class Table:
         if not self.has(name):
             return [""] * (len(self) if rows is None else len(list(rows)))
         column = self._flat(name)
-        return column.to_pylist() if rows is None else [column[int(row)].as_py() for row in rows]
+        if rows is None:
+            return column.to_pylist()
+        wanted = rows if isinstance(rows, np.ndarray) else list(rows)
+        if len(wanted) > FEW_ROWS:
+            return column.take(np.asarray(wanted, np.int64)).to_pylist()
+        return [column[int(row)].as_py() for row in wanted]
 
     def numbers(self, name: str) -> np.ndarray:
         """A column of numbers, float32 or int32 [n], without a copy."""

@@ -113,7 +113,7 @@ class Blocks:
         """How many items there are."""
         return count(self.graph, self.of)
 
-    def texts_of(self, items: range) -> list[str]:
+    def texts_of(self, items: Sequence[int]) -> list[str]:
         """What is encoded of these items."""
         if not self.worded:
             return texts(self.graph, self.of, items)
@@ -137,6 +137,11 @@ class Blocks:
         except (OSError, ValueError, EOFError) as error:
             raise StoreError(f"{file} is damaged ({error}); delete it and build the vectors again.") from None
 
+    def rows(self, items: np.ndarray) -> np.ndarray:
+        """float16 [n, d]: the vectors of some items, ascending. Raises StoreError as `read`."""
+        numbers = np.unique(items // BLOCK).tolist()
+        return np.concatenate([self.read(number)[items[items // BLOCK == number] % BLOCK] for number in numbers])
+
     def missing(self) -> list[int]:
         """The blocks that are not there yet."""
         return [number for number in range(len(self)) if not block_file(self.folder, number).exists()]
@@ -157,10 +162,8 @@ class Blocks:
         def wanted() -> Iterator[Texts]:
             for number in missing:
                 check()
-                texts = self.texts_of(self.items(number))
-                rows = earlier.rows(every[number])
-                waiting[number] = rows
-                yield number, [texts[i] for i in np.flatnonzero(rows < 0)]
+                rows = waiting[number] = earlier.rows(every[number])
+                yield number, self.texts_of([self.items(number)[i] for i in np.flatnonzero(rows < 0).tolist()])
 
         def advanced(encoded: int) -> None:
             done = min(total, round(share * total) + encoded)
@@ -201,13 +204,8 @@ class Earlier:
     def beside(cls, folder: Path, others: bool = False) -> Earlier:
         """What folders of this name hold beside that of other contents, the newest first; with `others` also those of the graphs
         beside this one, as the graphs of a corpus have many texts in common."""
-        indexes = folder.parent.parent
-        places = [*indexes.glob(f"*/{folder.name}/{KEYS}")]
-        places += indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{KEYS}") if others else []
-        known = {file.parent for file in places if file.parent != folder}
-        newest = sorted(known, key=lambda other: (-(other / KEYS).stat().st_mtime_ns, str(other)))
         found = []
-        for other in newest[:EARLIER]:
+        for other in earlier_folders(folder, others):
             try:
                 digests.check_sealed(other / KEYS)
                 keys = np.load(other / KEYS)
@@ -231,28 +229,47 @@ class Earlier:
 
     def filled(self, rows: np.ndarray, fresh: np.ndarray) -> np.ndarray:
         """float16 [len(rows), d]: the vectors of these rows, the `fresh` ones in the places of -1."""
-        known = {int(place): self._vector(int(rows[place])) for place in np.flatnonzero(rows >= 0)}
-        width = len(next(iter(known.values()))) if known else fresh.shape[1]
-        block = np.empty((len(rows), width), np.float16)
-        for place, vector in known.items():
-            block[place] = vector
+        found, there = np.empty((0, fresh.shape[1]), np.float16), np.flatnonzero(rows >= 0)
+        if len(there):
+            found = self._vectors(rows[there])
+        block = np.empty((len(rows), found.shape[1]), np.float16)
+        block[there] = found
         if len(fresh):
             block[rows < 0] = fresh
         return block
 
-    def _vector(self, row: int) -> np.ndarray:
-        for source in self.sources:
-            if row < source.total:
-                break
-            row -= source.total
-        file = block_file(source.folder, row // BLOCK)
+    def _vectors(self, rows: np.ndarray) -> np.ndarray:
+        """float16 [n, d]: the vectors of these rows, those of a block read together."""
+        starts = np.cumsum([0, *(source.total for source in self.sources)])
+        number = np.searchsorted(starts, rows, "right") - 1
+        block, place = np.divmod(rows - starts[number], BLOCK)
+        files, at = np.unique(np.stack([number, block]), axis=1, return_inverse=True)
+        parts = [self._block(self.sources[source].folder, one) for source, one in files.T.tolist()]
+        found = np.empty((len(rows), parts[0].shape[1]), np.float16)
+        for one, part in enumerate(parts):
+            here = np.flatnonzero(at == one)
+            found[here] = part[place[here]]
+        return found
+
+    def _block(self, folder: Path, number: int) -> np.ndarray:
+        file = block_file(folder, number)
         if file not in self._blocks:
             try:
                 digests.check_sealed(file)
                 self._blocks[file] = np.load(file, mmap_mode="r")
             except (OSError, ValueError, EOFError) as error:
-                raise StoreError(f"{file} is damaged ({error}); delete the vectors in {source.folder} and try again.") from None
-        return self._blocks[file][row % BLOCK]
+                raise StoreError(f"{file} is damaged ({error}); delete the vectors in {folder} and try again.") from None
+        return self._blocks[file]
+
+
+def earlier_folders(folder: Path, others: bool = False) -> list[Path]:
+    """Where vectors as those in a folder lie of other contents, the newest first, at most `EARLIER`; with `others` also those of the graphs
+    beside this one."""
+    indexes = folder.parent.parent
+    places = [*indexes.glob(f"*/{folder.name}/{KEYS}")]
+    places += indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{KEYS}") if others else []
+    known = {file.parent for file in places if file.parent != folder}
+    return sorted(known, key=lambda other: (-(other / KEYS).stat().st_mtime_ns, str(other)))[:EARLIER]
 
 
 def keys(texts: Sequence[str]) -> np.ndarray:

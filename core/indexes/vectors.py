@@ -17,6 +17,7 @@ from core.errors import BadInput, BadParameter, StoreError
 from core.graph.storage.write import locked
 from core.graph.store import Graph
 from core.indexes import encoded
+from core.indexes.appended import INDEX, ORDER, Order, grown, order_in
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import DONE, Blocks, Encode, Of, Tell, count, here, texts
 from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder, keep, waiting
@@ -33,7 +34,6 @@ LIMIT = 1_000_000  # nodes or triples that are encoded without being asked twice
 MAX_ITEMS_IN_QUESTION = 100_000  # nodes or triples that are encoded within a question
 SAMPLE = 256  # texts encoded to tell how long all would take
 ASKED, WANTED, EQUAL = 64, 32, 0.001  # of a recall: vectors that are asked for, their nearest, and by how much cosines may differ
-INDEX = "index.faiss"
 
 
 def nothing(*_) -> None:
@@ -42,11 +42,12 @@ def nothing(*_) -> None:
 
 @dataclass(frozen=True, eq=False)
 class VectorIndex:
-    """Unit vectors in faiss, vector `i` that of item `i`. `facts` has kind, dimension, items, seconds, encoded, reused,
+    """Unit vectors in faiss, vector `i` that of item `i`, or as `order` says. `facts` has kind, dimension, items, seconds, encoded, reused,
     and the source where others made them."""
 
     index: Any
     facts: dict[str, Any]
+    order: Order | None = None
 
     def __len__(self) -> int:
         return self.facts["items"]
@@ -65,7 +66,9 @@ class VectorIndex:
         share = (
             "how many of the exact nearest it finds was not measured" if recall is None else f"it finds {recall:.2f} of the exact nearest"
         )
-        return f"{len(self):,} vectors are searched by neighbours of neighbours ({self.facts['kind']}); {share}."
+        added, masked = (self.order.added, self.order.masked) if self.order is not None else (0, 0)
+        changed = f" Since it was made as a whole {added:,} were added to it and {masked:,} masked." if added or masked else ""
+        return f"{len(self):,} vectors are searched by neighbours of neighbours ({self.facts['kind']}); {share}.{changed}"
 
     def fits(self, vector: np.ndarray) -> None:
         """Raises BadParameter where a vector has another dimension than those that are searched."""
@@ -76,7 +79,8 @@ class VectorIndex:
         """float32 [n, d]: the vectors of some items, as exactly as they are searched."""
         if not len(items):
             return np.zeros((0, self.facts["dimension"]), np.float32)
-        return self.index.reconstruct_batch(np.ascontiguousarray(items, np.int64))
+        places = items if self.order is None else self.order.places(np.asarray(items, np.int64))
+        return self.index.reconstruct_batch(np.ascontiguousarray(places, np.int64))
 
     def cosines(self, vector: np.ndarray, items: np.ndarray) -> np.ndarray:
         """float64 [n]: the cosines of some items with a unit vector, to six digits as `nearest` gives them. Raises BadParameter."""
@@ -102,6 +106,8 @@ class VectorIndex:
         scores, ids = self.index.search(np.asarray(vector, np.float32)[None], asked, params=self._only(without))
         there = ids[0] >= 0  # HNSW may find fewer
         ids, scores = ids[0][there].astype(np.int64), np.round(scores[0][there].astype(np.float64), 6)
+        if self.order is not None:
+            ids = self.order.items[ids]
         order = np.lexsort((ids, -scores))[:k]
         return ids[order], scores[order]
 
@@ -109,10 +115,12 @@ class VectorIndex:
         """What faiss is told of items that are no hits; None where all are."""
         import faiss
 
-        if without is None or not len(without):
+        masked = self.order is not None and self.order.masked > 0
+        if not masked and (without is None or not len(without)):
             return None
-        there = np.ones(len(self), bool)
-        there[without] = False
+        there = np.ones(self.index.ntotal, bool) if self.order is None else self.order.there.copy()
+        if without is not None and len(without):
+            there[without if self.order is None else self.order.places(np.asarray(without, np.int64))] = False
         only = faiss.IDSelectorBitmap(np.packbits(there, bitorder="little"))  # type: ignore[call-arg, arg-type]
         if hasattr(self.index, "hnsw"):
             return faiss.SearchParametersHNSW(sel=only, efSearch=self.index.hnsw.efSearch)  # type: ignore[attr-defined]
@@ -202,14 +210,17 @@ def finished(blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Te
     progress(f"Encoding {blocks.label}: {blocks.total():,} in all", 1 - len(blocks.missing()) / len(blocks))
     blocks.complete(encode, progress, check)
     progress("Making the vectors searchable", None)
-    index, kind = searchable(blocks, check)
+    index, kind, order = searchable(blocks, check)
+    if order is not None:
+        keep(blocks.folder / ORDER, lambda stream: np.save(stream, order.items))
+        facts |= {"places": index.ntotal, "added": order.added}
     keep(blocks.folder / INDEX, lambda stream: _write(index, stream))
-    facts = {"version": VERSION, **facts, "kind": kind, "items": index.ntotal, "dimension": index.d}
+    facts = {"version": VERSION, **facts, "kind": kind, "items": blocks.total(), "dimension": index.d}
     if kind != "Flat":
-        facts["recall"] = recall_of(index, blocks, check)
+        facts["recall"] = recall_of(index, blocks, check, order)
     facts |= {"encoded": blocks.encoded, "reused": blocks.reused, "seconds": round(time.monotonic() - start, 1)}
     keep(blocks.folder / DONE, lambda stream: stream.write(json.dumps(digests.marked(facts)).encode()))
-    return opened(blocks.folder) or VectorIndex(index, facts)
+    return opened(blocks.folder) or VectorIndex(index, facts, order)
 
 
 def opened(folder: Path) -> VectorIndex | None:
@@ -220,10 +231,12 @@ def opened(folder: Path) -> VectorIndex | None:
         facts = digests.check_marked(json.loads((folder / DONE).read_text("utf-8")))
         digests.check_sealed(folder / INDEX)
         index = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_MMAP_IFC)
+        order = order_in(folder, facts)
     except (OSError, ValueError, RuntimeError, AttributeError, TypeError):
         return None
-    fits = facts.get("version") == VERSION and index.ntotal == facts.get("items") and index.d == facts.get("dimension")
-    return VectorIndex(_tuned(index), facts) if fits else None
+    fits = facts.get("version") == VERSION and index.d == facts.get("dimension")
+    fits = fits and index.ntotal == facts.get("places", facts.get("items")) == (index.ntotal if order is None else len(order.items))
+    return VectorIndex(_tuned(index), facts, order) if fits else None
 
 
 def coverage(graph: Graph, encoder, of: Of) -> tuple[int, int]:
@@ -260,8 +273,9 @@ def kind_for(items: int) -> str:
     return "Flat" if items <= FLAT_UP_TO else f"HNSW{LINKS}_SQ8"
 
 
-def searchable(blocks: Blocks, check: Callable[[], None], kind: str = "") -> tuple[Any, str]:
-    """A faiss index of the blocks' vectors for inner products, and its kind (default: by their number).
+def searchable(blocks: Blocks, check: Callable[[], None], kind: str = "") -> tuple[Any, str, Order | None]:
+    """A faiss index of the blocks' vectors for inner products, its kind (default: by their number), and the order of the items in it where
+    it is one of an earlier content that was added to (`core.indexes.appended`).
 
     Made by one thread, since more would link an HNSW graph differently each time.
     """
@@ -275,10 +289,12 @@ def searchable(blocks: Blocks, check: Callable[[], None], kind: str = "") -> tup
         faiss.omp_set_num_threads(threads)
 
 
-def _searchable(faiss, blocks: Blocks, check: Callable[[], None], kind: str) -> tuple[Any, str]:
-    items = blocks.items(len(blocks) - 1).stop
+def _searchable(faiss, blocks: Blocks, check: Callable[[], None], kind: str) -> tuple[Any, str, Order | None]:
+    items, width = blocks.items(len(blocks) - 1).stop, blocks.read(0).shape[1]
     kind = kind or kind_for(items)
-    index = faiss.index_factory(blocks.read(0).shape[1], kind, faiss.METRIC_INNER_PRODUCT)
+    if kind != "Flat" and (added_to := grown(blocks, kind, width)) is not None:
+        return _tuned(added_to[0]), kind, added_to[1]
+    index = faiss.index_factory(width, kind, faiss.METRIC_INNER_PRODUCT)
     if kind.startswith("HNSW"):
         index.hnsw.efConstruction = BUILDING
     if not index.is_trained:
@@ -287,16 +303,18 @@ def _searchable(faiss, blocks: Blocks, check: Callable[[], None], kind: str) -> 
     for number in range(len(blocks)):
         check()
         index.add(np.ascontiguousarray(blocks.read(number), np.float32))
-    return _tuned(index), kind
+    return _tuned(index), kind, None
 
 
-def recall_of(index: Any, blocks: Blocks, check: Callable[[], None]) -> float:
+def recall_of(index: Any, blocks: Blocks, check: Callable[[], None], order: Order | None = None) -> float:
     """The share that an index finds of the exact `WANTED` nearest of some of its own vectors; those within `EQUAL` of the last count as
     found."""
-    wanted = min(WANTED, index.ntotal)
-    rows = np.unique(np.linspace(0, index.ntotal - 1, min(ASKED, index.ntotal)).astype(np.int64))
+    items = blocks.items(len(blocks) - 1).stop
+    wanted = min(WANTED, items)
+    rows = np.unique(np.linspace(0, items - 1, min(ASKED, items)).astype(np.int64))
     asked = np.stack([blocks.read(row // encoded.BLOCK)[row % encoded.BLOCK] for row in rows.tolist()]).astype(np.float32)
-    found = index.search(asked, wanted)[1]
+    found = index.search(asked, wanted if order is None else wanted + min(order.masked, 2 * wanted))[1]
+    found = found if order is None else order.first(found, wanted)
     best, exact = np.full((len(rows), wanted), -np.inf, np.float32), np.full((len(rows), wanted), -np.inf, np.float32)
     for number in range(len(blocks)):
         check()

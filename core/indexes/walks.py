@@ -87,8 +87,8 @@ class WalkBlocks(Blocks):
     def total(self) -> int:
         return len(self.nodes)
 
-    def texts_of(self, items: range) -> list[str]:
-        return in_words(self.graph, self.nodes[items.start : items.stop], self.plan, self.words, self.most)
+    def texts_of(self, items: Sequence[int]) -> list[str]:
+        return in_words(self.graph, self.nodes[np.asarray(items, np.int64)], self.plan, self.words, self.most)
 
 
 def in_words(graph: Graph, nodes: Sequence[int] | np.ndarray, plan: WalkPlan, words: Words, most: int) -> list[str]:

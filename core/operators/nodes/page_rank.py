@@ -61,7 +61,7 @@ class SimilarPageRank(Operator):
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.progress, ctx.check)
         index.fits(state.vector)
         cosines = np.round(index.of(np.arange(len(index))).astype(np.float64) @ state.vector.astype(np.float64), 6)
-        seeds = self._seeds(state, ctx, cosines)
+        seeds = self._seeds(state, ctx, cosines, recorder)
         if not len(seeds):
             recorder.notes.append("Nothing is left to start from; the nodes are those nearest to the question.")
             return state.replace(nodes=ranked("node", np.arange(len(cosines)), cosines, self.keep))
@@ -78,11 +78,11 @@ class SimilarPageRank(Operator):
         recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
         return state.replace(nodes=found)
 
-    def _seeds(self, state: State, ctx: Context, cosines: np.ndarray) -> Ranking:
+    def _seeds(self, state: State, ctx: Context, cosines: np.ndarray, recorder: Recorder) -> Ranking:
         """The nodes that the walk restarts at, the best `seeds` of them, each with what it restarts there by."""
         if self.at == "relations":
             assert state.relations is not None and state.vector is not None
-            return ends_of_facts(ctx, state.relations, state.vector, self.encoder, self.seeds)
+            return ends_of_facts(ctx, state.relations, state.vector, self.encoder, self.seeds, recorder)
         among = np.arange(len(cosines))
         if self.at == "nodes":
             assert state.nodes is not None

@@ -164,7 +164,7 @@ def _within(graph: KnowledgeGraph, scores: dict[int, float], budget: int, keep: 
     """The best chunks that have room; the trace remembers the order before."""
     order = ranked("chunk", list(scores), list(scores.values()), keep and max(BEFORE_CUT, keep))
     recorder.before_cut, order = order.head(max(BEFORE_CUT, keep)), order.head(keep or len(order))
-    room = fitting([chunk_text(graph, row) for row in order.items], budget)
+    room = fitting((chunk_text(graph, row) for row in order.items), budget) if budget else len(order)
     if room < len(order):
         recorder.notes.append(f"{room:,} of {len(order):,} chunks have room in {budget:,} tokens.")
     return order.head(room)

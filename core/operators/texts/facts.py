@@ -15,9 +15,11 @@ from core.indexes.encoded import Of
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, best_names, ranked
+from core.operators.texts.pagerank import SOLVED_UP_TO
 from core.parameters import param
 from core.types import Ranking, State
 
+BEST = 100  # passages that are to settle where PageRank is pushed
 SHELF = "walk among entities and passages"  # where its links are kept on their graph
 
 
@@ -30,7 +32,7 @@ class PassagesOfFacts(Operator):
     alone; a passage by `everywhere` times its own. A fact's and a passage's score is its cosine with the question, scaled to 0 .. 1 over
     all of them. An edge of two entities weighs twice the facts of both, or twice the cosine of alike names in their place; one of an entity
     and a passage that tells a fact of it 1; an entity of no fact has none. Where no fact was found passages are those nearest to the
-    question.
+    question. On a graph of more than 250,000 edges PageRank is pushed until the best passages have settled, as a note says.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1) >> PassagesOfFacts(keep=2)"
     >>> found = retrieve(line, graph=story, question="the nephew", models=scores({})).chunks
@@ -61,11 +63,11 @@ class PassagesOfFacts(Operator):
             order = ranked("chunk", np.arange(len(passages)), passages, max(self.keep, BEFORE_CUT))
             recorder.before_cut = order
             return state.replace(nodes=Ranking("node", (), ()), chunks=order.head(self.keep))
-        starts = ends_of_facts(ctx, state.relations, state.vector, self.encoder, self.ends)
+        starts = ends_of_facts(ctx, state.relations, state.vector, self.encoder, self.ends, recorder)
         recorder.notes.append(f"Restarted at: {best_names(graph, starts)}.")
         shares = np.concatenate([np.zeros(n), self.everywhere * passages])
         shares[list(starts.items)] = starts.scores
-        scores = _page_rank(graph, shares, self.damping, ctx)
+        scores = _page_rank(graph, shares, self.damping, ctx, recorder)
         order = ranked("chunk", np.arange(len(passages)), scores[n:], max(self.keep, BEFORE_CUT))
         recorder.before_cut = order
         return state.replace(nodes=starts, chunks=order.head(self.keep))
@@ -74,20 +76,36 @@ class PassagesOfFacts(Operator):
         return f"{self.keep:,} passages by PageRank from facts"
 
 
-def ends_of_facts(ctx: Context, relations: Ranking, vector: np.ndarray, encoder: str, keep: int) -> Ranking:
+def ends_of_facts(ctx: Context, relations: Ranking, vector: np.ndarray, encoder: str, keep: int, recorder: Recorder) -> Ranking:
     """The best `keep` ends of some relations, each with the mean over its relations of their scores, divided by the number of its passages.
 
-    A relation's score is its cosine with the question's `vector`, scaled to 0 .. 1 over all relations that a text tells.
+    A relation's score is its cosine with the question's `vector`, scaled to 0 .. 1 over all relations that a text tells. Where not all
+    vectors are looked at, it is scaled between the nearest and the farthest that a search finds, as a note says.
     """
-    graph, facts = ctx.graph, facts_of(ctx.graph)
-    scores = dict(zip(facts.tolist(), _scaled(ctx, vector, encoder, "relations", facts)))
+    graph, edges = ctx.graph, np.array(relations.items, np.int64)
+    scores = _scores_of_facts(ctx, edges, vector, encoder, recorder)
     holding = graph.derived.once(SHELF, "holding", lambda: np.bincount(_passages_of_entities(graph)[1], minlength=graph.n_nodes))
-    heads, _, tails = graph.triples(np.array(relations.items, np.int64))
+    heads, _, tails = graph.triples(edges)
     shares: dict[int, list[float]] = {}
-    for edge, *ends in zip(relations.items, heads.tolist(), tails.tolist()):
+    for score, *ends in zip(scores.tolist(), heads.tolist(), tails.tolist()):
         for end in ends:
-            shares.setdefault(end, []).append(scores.get(edge, 0.0) / max(holding[end], 1))
+            shares.setdefault(end, []).append(score / max(holding[end], 1))
     return ranked("node", list(shares), [float(np.mean(one)) for one in shares.values()], keep)
+
+
+def _scores_of_facts(ctx: Context, edges: np.ndarray, vector: np.ndarray, encoder: str, recorder: Recorder) -> np.ndarray:
+    """The scaled cosine of each edge, float64; 0 of one that no text tells."""
+    graph, alike = ctx.graph, alike_in(ctx.graph)
+    index = vector_index(graph, ctx.models.encoder(encoder), "relations", ctx.progress, ctx.check)
+    if not index.approximate:
+        facts = facts_of(graph)
+        places = np.minimum(np.searchsorted(facts, edges), max(len(facts) - 1, 0))
+        scaled = _scaled(ctx, vector, encoder, "relations", facts)
+        return np.where(np.isin(edges, alike), 0.0, scaled[places]) if len(facts) else np.zeros(len(edges))
+    high, low = float(index.nearest(vector, 1, alike)[1][0]), -float(index.nearest(-vector, 1, alike)[1][0])
+    recorder.notes.append(f"Scores of facts are scaled between the nearest and the farthest found, {high:.2f} and {low:.2f}.")
+    scaled = np.clip((index.cosines(vector, edges) - low) / max(high - low, 1e-9), 0.0, 1.0)
+    return np.where(np.isin(edges, alike), 0.0, scaled)
 
 
 def _scaled(ctx: Context, vector: np.ndarray, encoder: str, of: Of, items: np.ndarray) -> np.ndarray:
@@ -99,7 +117,8 @@ def _scaled(ctx: Context, vector: np.ndarray, encoder: str, of: Of, items: np.nd
 
 def facts_of(graph: KnowledgeGraph) -> np.ndarray:
     """The edges that a text tells: all but those of alike names."""
-    return np.setdiff1d(np.arange(graph.n_edges), alike_in(graph), assume_unique=True)
+    every = lambda: np.setdiff1d(np.arange(graph.n_edges), alike_in(graph), assume_unique=True)
+    return graph.derived.once("edges that a text tells", None, every)
 
 
 def alike_in(graph: KnowledgeGraph) -> np.ndarray:
@@ -122,14 +141,27 @@ def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray
     return found[0], found[1]
 
 
-def _page_rank(graph: Graph, shares: np.ndarray, damping: float, ctx: Context) -> np.ndarray:
-    """The PageRank of every entity and, behind them, every passage, which sums to 1."""
-    from core.graph.pagerank.exact import solve  # brings numba
+def _page_rank(graph: Graph, shares: np.ndarray, damping: float, ctx: Context, recorder: Recorder) -> np.ndarray:
+    """The PageRank of every entity and, behind them, every passage, which sums to 1; of a graph of more than `SOLVED_UP_TO` edges as exact
+    as the best passages need."""
+    from core.graph.pagerank.everywhere import pushed_everywhere  # brings numba
+    from core.graph.pagerank.exact import solve
 
     links = graph.derived.once(SHELF, "links", lambda: _links(graph))
-    seeds = np.flatnonzero(shares)
-    scores = np.maximum(solve(links, seeds, shares[seeds] / shares[seeds].sum(), damping, 0.5e-8, ctx.check), 0.0)
-    return scores / scores.sum()
+    shares = shares / shares.sum()
+    solved = lambda some, fine: np.maximum(solve(links, np.flatnonzero(some), some[some > 0], damping, fine, ctx.check), 0.0)
+    if graph.n_edges <= SOLVED_UP_TO:
+        scores = solved(shares, 0.5e-8)
+        return scores / scores.sum()
+    passages = np.arange(graph.n_nodes, len(shares))
+    alike = np.where(np.arange(len(shares)) < graph.n_nodes, 0.0, 1.0 / len(passages))
+    known = graph.derived.once(SHELF, ("everywhere", damping), lambda: solved(alike, 0.5e-8))
+    found = pushed_everywhere(links, shares, passages, known, damping, slice(graph.n_nodes, None), BEST, ctx.check)
+    recorder.notes.append(
+        f"PageRank was pushed until the best {BEST:,} passages had settled, after {found.steps:,} steps; {found.left:.1%} of the weight "
+        "was left to push, and scores may be off by as much together."
+    )
+    return found.scores
 
 
 def _links(graph: KnowledgeGraph) -> Links:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from core.types import Kind, Ranking
 KIND_OF: dict[str, Kind] = {"nodes": "node", "relations": "triple", "chunks": "chunk", "communities": "community"}
 SHOWN_NAMES = 5  # hits that a note names
 DIGITS = 12  # of a score; what lies behind is the noise of arithmetic
+READ = 128  # texts of hits that are read together
 BEFORE_CUT = 1000  # hits that are remembered in the order before the cut
 
 
@@ -41,18 +42,30 @@ def tokens(text: str) -> int:
     >>> tokens("fourteen chars"), tokens("圣诞")
     (4, 2)
     """
-    plain = sum(char < "\u0250" for char in text)
+    plain = len(text) if text.isascii() else sum(char < "\u0250" for char in text)
     return math.ceil(plain / CHARACTERS_A_TOKEN) + len(text) - plain
 
 
-def fitting(texts: Sequence[str], budget: int) -> int:
+def fitting(texts: Iterable[str], budget: int) -> int:
     """How many of the first texts fit into a budget of tokens; all where it is 0. The first that does not fit ends it."""
-    used = 0
-    for place, text in enumerate(texts):
+    used = place = 0
+    for text in texts:
         used += tokens(text)
         if budget and used > budget:
             return place
-    return len(texts)
+        place += 1
+    return place
+
+
+def in_blocks(texts_of: Callable[[Sequence[int]], Sequence[str]], items: Sequence[int]) -> Iterator[str]:
+    """The texts of items, a block of them read when it is wanted.
+
+    >>> from core.operators.texts.hits import fitting, in_blocks
+    >>> fitting(in_blocks(lambda items: [f"Text {item}." for item in items], range(1000)), 7)  # two tokens each
+    3
+    """
+    for first in range(0, len(items), READ):
+        yield from texts_of(items[first : first + READ])
 
 
 def unreported(graph: Any, found: Ranking) -> list[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 
 from core.graph.texts import hit_texts
 from core.operators.base import HITS, Context, Operator, Recorder
-from core.operators.texts.hits import KIND_OF, fitting, ranked
+from core.operators.texts.hits import KIND_OF, fitting, in_blocks, ranked
 from core.operators.texts.tables import row_texts
 from core.parameters import param
 from core.types import Ranking, State
@@ -101,7 +102,8 @@ class Truncate(Operator):
                 recorder.before_cut = hits if field == "chunks" or recorder.before_cut is None else recorder.before_cut
                 hits = hits.head(self.keep or len(hits))
                 texts_of = row_texts if self.rows else hit_texts
-                cut[field] = hits.head(fitting(texts_of(ctx.graph, hits.kind, hits.items), self.budget))
+                worded = in_blocks(partial(texts_of, ctx.graph, hits.kind), hits.items)
+                cut[field] = hits.head(fitting(worded, self.budget) if self.budget else len(hits))
         return state.replace(**cut)
 
     def words(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import relation_texts, weights
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.texts.hits import BEFORE_CUT, DIGITS, best_names, fitting, ranked, scores_of
+from core.operators.texts.hits import BEFORE_CUT, DIGITS, best_names, fitting, in_blocks, ranked, scores_of
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -79,7 +80,7 @@ class IncidentRelations(Operator):
         edges = np.unique(ctx.graph.steps_from(np.array(state.nodes.items, np.int64), "both").edges)
         order = ranked("triple", edges, connected_scores(ctx.graph, edges), self.keep and max(BEFORE_CUT, self.keep))
         recorder.before_cut = order.head(max(BEFORE_CUT, self.keep))
-        room = fitting(relation_texts(ctx.graph, order.items), self.budget)
+        room = fitting(in_blocks(partial(relation_texts, ctx.graph), order.items), self.budget) if self.budget else len(order)
         found = order.head(min(room, self.keep or room))
         if len(found) < len(edges):
             recorder.notes.append(f"{len(found):,} of {len(edges):,} relations have room.")

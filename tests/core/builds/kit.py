@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from core.corpus import Document
+from core.corpus.stored import table_of
 from core.models.base import NoModels
-
-
-@dataclass(frozen=True)
-class Text:
-    """A document without places."""
-
-    id: str
-    text: str
-    title: str = ""
-
-    def place_at(self, offset: int) -> str:
-        return ""
 
 
 class Texts:
@@ -30,8 +19,17 @@ class Texts:
         self.name, self.folder, self.texts = "tests", folder, texts
         self.digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()
 
+        self.documents = [Document(id, text) for id, text in sorted(texts.items())]
+        self.table, self.ids = table_of(self.documents), tuple(sorted(texts))
+
+    def __len__(self):
+        return len(self.documents)
+
     def __iter__(self):
-        return (Text(id, text) for id, text in sorted(self.texts.items()))
+        return iter(self.documents)
+
+    def at(self, row: int) -> Document:
+        return self.documents[row]
 
     def changed(self, **texts: str | None) -> Texts:
         """The corpus with some texts changed, added, or (None) taken away."""

@@ -54,7 +54,7 @@ def test_chunks_alone_are_a_graph_without_nodes(corpus):
     made = build(corpus, "chunks", Reading())
     graph = open_graph(corpus, chosen("chunks"))
     assert (graph.n_nodes, graph.columns.chunks.texts("id"), graph.digest) == (0, ["one", "two"], made.digest)
-    assert status(corpus, "chunks").report["counts"] == {"chunks": 2, "vectors of chunks": 2}
+    assert status(corpus, "chunks").report["counts"] == {"chunks": 2, "documents cut": 2, "vectors of chunks": 2}
 
 
 def test_a_graph_of_documents_that_have_changed_is_not_opened(corpus):

@@ -178,7 +178,7 @@ def clouds(tmp_path_factory):
 @pytest.mark.parametrize("kind, least", [("Flat", 1.0), ("HNSW32_SQ8", 0.95)])
 def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind, least):
     blocks, made = clouds
-    index, _ = searchable(blocks, lambda: None, kind)
+    index, *_ = searchable(blocks, lambda: None, kind)
     with open(tmp_path / vectors.INDEX, "wb") as stream:
         vectors._write(index, stream)
     facts = f'{{"version": 1, "items": 4000, "dimension": 32, "kind": "{kind}"}}'
@@ -189,7 +189,7 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
         hits += len(np.intersect1d(found.nearest(query, 20)[0], exact)) / 20 / 50
         assert found.cosines(query, exact[:3]) == pytest.approx(made[exact[:3]] @ query, abs=0.02)  # of bytes, about
     assert hits >= least - 1e-9
-    again, _ = searchable(blocks, lambda: None, kind)
+    again, *_ = searchable(blocks, lambda: None, kind)
     with open(tmp_path / "again", "wb") as stream:
         vectors._write(again, stream)
     assert (tmp_path / "again").read_bytes() == (tmp_path / vectors.INDEX).read_bytes()

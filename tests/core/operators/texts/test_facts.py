@@ -7,6 +7,8 @@ from core.builds.merge.synonyms import SIMILAR
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.graph.texts import chunks_of
+from core.indexes import vectors
+from core.operators.texts import facts
 from core.operators.texts.facts import _links
 from core.types import Question, Ranking, State
 from tests.films import Bag
@@ -54,3 +56,19 @@ def test_without_a_fact_passages_are_those_nearest(told):
 def test_edges_of_alike_names_are_no_hits(told):
     found = told.one("VectorRelations", state((), "similar"), on=graph(), keep=4).relations
     assert sorted(found.items) == [0, 3] and len(chunks_of(graph(), "edges")[1]) == 2
+
+
+def test_on_a_large_graph_a_push_finds_the_same_passages_and_says_how_far_it_went(told, monkeypatch):
+    solved = told.one("PassagesOfFacts", state((0, 3)), on=graph())
+    monkeypatch.setattr(facts, "SOLVED_UP_TO", 0)
+    pushed = told.one("PassagesOfFacts", state((0, 3)), on=graph())
+    assert pushed.chunks.items == solved.chunks.items and pushed.nodes.items == solved.nodes.items
+    assert pushed.chunks.scores == pytest.approx(solved.chunks.scores, abs=0.01)
+    assert "was left to push" in pushed.trace[-1].notes[-1]
+
+
+def test_where_not_all_facts_are_looked_at_scores_lie_between_the_nearest_and_the_farthest(told, monkeypatch):
+    monkeypatch.setattr(vectors, "FLAT_UP_TO", 1)
+    found = told.one("PassagesOfFacts", state((0, 3)), on=graph())
+    assert dict(zip(found.nodes.items, found.nodes.scores)) == pytest.approx({0: 0.5, 1: 0.25, 2: 0.0}, abs=0.02)
+    assert "between the nearest and the farthest" in " ".join(found.trace[-1].notes)
