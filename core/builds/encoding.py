@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,13 +20,39 @@ BATCH_TEXTS = 500  # texts looked up, or encoded, together; what a kill costs at
 SCHEMA = Schema("the vectors", ("create table vectors (key blob primary key, vector blob not null) without rowid",), again=True)
 
 
+@dataclass(frozen=True, eq=False)
+class UnitRows:
+    """Vectors of half precision that are read as unit vectors, float32, so that very many take a third of the memory."""
+
+    vectors: np.ndarray  # float16 [n, d]
+    norms: np.ndarray  # float32 [n]
+
+    @classmethod
+    def of(cls, vectors: np.ndarray) -> UnitRows:
+        """Those of some vectors."""
+        blocks = (vectors[first : first + SCALED_ROWS].astype(np.float32) for first in range(0, len(vectors), SCALED_ROWS))
+        norms = [np.maximum(np.linalg.norm(block, axis=1), 1e-12) for block in blocks]
+        return cls(vectors, np.concatenate([np.empty(0, np.float32), *norms]))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows, and numbers in each."""
+        return self.vectors.shape
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        return self.vectors[rows].astype(np.float32) / self.norms[rows, None]
+
+
 def encoded(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
     """float32 [n, d]: unit vectors by the encoder of a name or role, as they are kept or encoded now. Raises as `halves`."""
-    vectors = halves(texts, encoder, ctx).astype(np.float32)
-    for first in range(0, len(vectors), SCALED_ROWS):
-        part = vectors[first : first + SCALED_ROWS]
-        part /= np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-12)
-    return vectors
+    rows = UnitRows.of(halves(texts, encoder, ctx))
+    whole = np.empty(rows.shape, np.float32)
+    for first in range(0, len(rows), SCALED_ROWS):
+        whole[first : first + SCALED_ROWS] = rows[first : first + SCALED_ROWS]
+    return whole
 
 
 def halves(texts: Sequence[str], encoder: str, ctx: BuildContext, advanced: Callable[[int], None] = lambda encoded: None) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core.builds.encoding import UnitRows
 from core.graph.order import top_k
 from core.models.scorers import words
 
@@ -24,11 +25,11 @@ Check = Callable[[], None]
 class Neighbours:
     """Unit rows linked to their neighbours (HNSW over bytes), so that the nearest of all are found in steps that grow as n log n."""
 
-    vectors: np.ndarray  # float32 or float16 [n, d]
+    vectors: np.ndarray | UnitRows  # float32 or float16 [n, d]
     index: Any
 
     @classmethod
-    def of(cls, vectors: np.ndarray, check: Check, tell: Callable[[float], None] = lambda share: None) -> Neighbours:
+    def of(cls, vectors: np.ndarray | UnitRows, check: Check, tell: Callable[[float], None] = lambda share: None) -> Neighbours:
         """Made by one thread, so that the same rows are linked the same. `tell` hears which share is done."""
         import faiss
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.encoding import encoded
+from core.builds.encoding import UnitRows, halves
 from core.builds.merge.merging import RELATED
 from core.builds.merge.pairing import BLOCK, EXACT_UP_TO, Neighbours, sought
 from core.graph.building.text_graph import assembled
@@ -61,7 +61,7 @@ class AddSynonymEdges(AlikeEdges):
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.progress("Reading names", 0.0)
-        vectors = encoded(graph.names(range(graph.n_nodes)), self.encoder, ctx)
+        vectors = UnitRows.of(halves(graph.names(range(graph.n_nodes)), self.encoder, ctx))
         pairs: dict[tuple[int, int], float] = {}
         for one, best, values in nearest(vectors, self.top, ctx):
             for other, cosine in zip(best.tolist(), values.tolist()):
@@ -94,19 +94,26 @@ class AddIdentityEdges(AlikeEdges):
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.progress("Reading entities", 0.0)
-        vectors, place = encoded(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx), mention_order(graph)
-        heads, _, tails = graph.triples(np.arange(graph.n_edges))
-        joined = {*zip(heads.tolist(), tails.tolist()), *zip(tails.tolist(), heads.tolist())}
-        pairs = {}
+        vectors, place = UnitRows.of(halves(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx)), mention_order(graph)
+        pairs = set[tuple[int, int]]()
         for one, best, values in nearest(vectors, self.top, ctx):
-            for other in best[np.round((1 + values) / 2, 6) >= self.threshold].tolist():
-                if place[other] > place[one] and (one, other) not in joined:
-                    pairs[min(one, other), RELATED, max(one, other)] = (1.0, ())
-        ctx.report.counts["“is” edges"] = len(pairs)
-        return with_edges(graph, dict(sorted(pairs.items())), IS)
+            near = best[(np.round((1 + values) / 2, 6) >= self.threshold) & (place[best] > place[one])]
+            pairs.update((min(one, other), max(one, other)) for other in near.tolist())
+        fresh = unjoined(graph, sorted(pairs))
+        ctx.report.counts["“is” edges"] = len(fresh)
+        return with_edges(graph, {(a, RELATED, b): (1.0, ()) for a, b in fresh}, IS)
 
     def words(self) -> str:
         return f"“is” edges from {self.threshold:g}"
+
+
+def unjoined(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those pairs of nodes, the smaller first, that no edge joins."""
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    key = lambda a, b: a.astype(np.int64) * graph.n_nodes + b
+    a, b = np.array(pairs, np.int64).reshape(-1, 2).T
+    there = np.isin(key(a, b), key(np.minimum(heads, tails), np.maximum(heads, tails)))
+    return [pair for pair, joined in zip(pairs, there.tolist()) if not joined]
 
 
 def mention_order(graph: Graph) -> np.ndarray:
@@ -118,13 +125,13 @@ def mention_order(graph: Graph) -> np.ndarray:
     return place
 
 
-def nearest(vectors: np.ndarray, top: int, ctx: BuildContext) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+def nearest(vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Of each of some unit rows its number, the `top` other ones nearest to it, the nearest first, and their cosines; of more than
     `EXACT_UP_TO` rows as far as they are found by neighbours of neighbours, which the report says."""
     if len(vectors) > EXACT_UP_TO:
         yield from _linked(vectors, top, ctx)
         return
-    every, most = np.arange(len(vectors)), min(top, len(vectors) - 1)
+    every, most, vectors = np.arange(len(vectors)), min(top, len(vectors) - 1), vectors[:]
     for first in range(0, len(vectors), ROWS):
         ctx.check()
         ctx.progress("Comparing entities", first / len(vectors))
@@ -134,7 +141,7 @@ def nearest(vectors: np.ndarray, top: int, ctx: BuildContext) -> Iterator[tuple[
             yield row, *top_k(every, cosines, most)
 
 
-def _linked(vectors: np.ndarray, top: int, ctx: BuildContext) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+def _linked(vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     linked = Neighbours.of(vectors, ctx.check, lambda share: ctx.progress("Comparing entities", share / 2))
     ctx.report.note(sought(linked.recall(top), top))
     for first in range(0, len(vectors), BLOCK):
