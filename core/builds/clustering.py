@@ -17,13 +17,14 @@ MAX_COMPONENTS = 49  # components of a mixture
 REGULARISATION = 1e-6  # added to each variance: scikit-learn's own, which RAPTOR leaves as it is
 LEARNT = 2000  # vectors from which a mixture is learnt
 ROUNDS = 10  # of balanced k-means
+WHOLE = 20_000  # vectors that PCA is given whole; of more the covariance is summed up
 TOGETHER = 10_000  # vectors that balanced k-means puts into clusters at a time
 REDUCERS = ("pca", "umap")
 Check = Callable[[], None]
 Clusters = list[np.ndarray]  # of places, each ascending
 
 
-def mixture(vectors: np.ndarray, reducer: str, check: Check) -> Clusters:
+def mixture(vectors: np.ndarray, reducer: str, check: Check, sought: bool = False) -> Clusters:
     """RAPTOR's clusters: a Gaussian mixture on all vectors, made of few dimensions, then one inside each of its clusters; the number of
     components, below 50, is that of the least BIC. A vector belongs to each cluster in which it has a probability above .1, so perhaps to
     several.
@@ -31,13 +32,13 @@ def mixture(vectors: np.ndarray, reducer: str, check: Check) -> Clusters:
     Few vectors of a cluster (one more than there are dimensions, or fewer) stay together. Differs from RAPTOR's code in four things:
     vectors are made of few dimensions by PCA unless UMAP is asked for; a mixture is learnt from at most some 2,000 vectors; one that has
     no probability above .1 is in its likeliest cluster, where the code leaves it out; and a cluster that was found twice is taken once.
-    Deterministic.
+    Where it is `sought`, the number of components is found by `least_bic` without trying every number. Deterministic.
     """
     found: dict[tuple[int, ...], None] = {}
-    for outer in _mixed(_reduced(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), check):
+    for outer in _mixed(_reduced(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), check, sought):
         inner = [np.arange(len(outer))]
         if len(outer) > DIMENSIONS + 1:
-            inner = _mixed(_reduced(vectors[outer], reducer, 10), check)
+            inner = _mixed(_reduced(vectors[outer], reducer, 10), check, sought)
         found |= {tuple(outer[part].tolist()): None for part in inner if len(part)}
     return [np.array(one, np.int64) for one in sorted(found)]
 
@@ -93,20 +94,47 @@ def _assigned(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.ndarray
     return labels
 
 
-def _mixed(points: np.ndarray, check: Check) -> Clusters:
+def least_bic(bic: Callable[[int], float], most: int) -> int:
+    """The number from 1 to `most` with the least BIC, as far as it is found by trying 1, 2, 4, 8 ..., and then those half way between the
+    best and the nearest that were tried: some 14 of 49.
+
+    >>> from core.builds.clustering import least_bic
+    >>> tried = {}
+    >>> least_bic(lambda count: tried.setdefault(count, (count - 11) ** 2), 49), sorted(tried)
+    (11, [1, 2, 4, 6, 8, 9, 10, 11, 12, 14, 16, 32, 49])
+    """
+    tried = {count: bic(count) for count in {*(1 << power for power in range(most.bit_length())), most}}
+    while True:
+        best = min(tried, key=lambda count: (tried[count], count))
+        below, above = max((one for one in tried if one < best), default=best), min((one for one in tried if one > best), default=best)
+        fresh = {(below + best) // 2, (above + best + 1) // 2} - tried.keys()
+        if not fresh:
+            return best
+        tried |= {count: bic(count) for count in fresh}
+
+
+def _mixed(points: np.ndarray, check: Check, sought: bool) -> Clusters:
     """The clusters of a Gaussian mixture, those with nothing in them left out."""
     from sklearn.mixture import GaussianMixture
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     n = len(points)
     if n < 3:
         return [np.arange(n)]
     learnt = points[:: -(-n // LEARNT)]
     different = len(np.unique(np.round(learnt, 6), axis=0))
-    scores = []
-    for components in range(1, 1 + max(1, min(MAX_COMPONENTS, len(learnt) - 1, different))):
+    most = max(1, min(MAX_COMPONENTS, len(learnt) - 1, different))
+
+    def bic(components: int) -> float:
         check()
-        scores.append(GaussianMixture(components, reg_covar=REGULARISATION, random_state=SEED).fit(learnt).bic(learnt))
-    best = GaussianMixture(1 + int(np.argmin(scores)), reg_covar=REGULARISATION, random_state=FITTED).fit(learnt)
+        return GaussianMixture(components, reg_covar=REGULARISATION, random_state=SEED).fit(learnt).bic(learnt)
+
+    if sought:
+        with threadpool_limits(1):  # of so little work each thread more costs more than it does
+            count = least_bic(bic, most)
+    else:
+        count = 1 + int(np.argmin([bic(components) for components in range(1, most + 1)]))
+    best = GaussianMixture(count, reg_covar=REGULARISATION, random_state=FITTED).fit(learnt)
     shares = best.predict_proba(points)
     shares[np.arange(n), shares.argmax(axis=1)] = 1.0  # each is at least in the likeliest
     return [np.flatnonzero(column > SHARE) for column in shares.T if (column > SHARE).any()]
@@ -124,6 +152,18 @@ def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
 
         how = dict(n_neighbors=max(2, min(neighbours, len(vectors) - 1)), n_components=dimensions, metric="cosine", random_state=SEED)
         return umap.UMAP(**how).fit_transform(vectors)
+    if len(vectors) > WHOLE:
+        return _projected(vectors, dimensions)
     from sklearn.decomposition import PCA
 
     return PCA(dimensions, svd_solver="full", random_state=SEED).fit_transform(vectors.astype(np.float64))
+
+
+def _projected(vectors: np.ndarray, dimensions: int) -> np.ndarray:
+    """Very many vectors along the directions in which they vary most, by their covariance, which is summed up block after block."""
+    blocks = [vectors[first : first + TOGETHER] for first in range(0, len(vectors), TOGETHER)]
+    mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks) / len(vectors)
+    spread = sum((centred := block - mean).T @ centred for block in blocks)
+    axes = np.linalg.eigh(spread)[1][:, : -dimensions - 1 : -1]
+    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(dimensions)])  # an axis has two directions
+    return np.concatenate([(block - mean) @ axes for block in blocks])

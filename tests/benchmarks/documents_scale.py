@@ -1,6 +1,7 @@
 """Documents by the hundred thousand: what each stage of a build takes, the first question, questions a second, and a change.
 
     python -m tests.benchmarks documents --documents 10000,100000 [--builds chunks ...] [--made vectors facts] [--folder DIR] [--json FILE]
+        [--workers N] [--cluster ADDRESS] [--unindexed]
 
 Each step runs in a process of its own, on a corpus made of shipped sentences (`made_documents`). A row has seconds by the clock, processor
 seconds with those of processes that it started, the most memory that the process took, mapped files among it, and what was added on disk.
@@ -8,6 +9,8 @@ Retrieval is that of each row that needs no language model, all operators but th
 
 `--made vectors` puts vectors in the place of the encoder's that are drawn by the words of each text, `--made facts` names in the place of
 the parser's that patterns find: for trials of all else, since these two take nearly all of the time. `--folder` goes on with what is there.
+`--workers` and `--cluster` build over processes of Ray, as those of `corpus build`; processor time is then that of all that run on this
+machine, and memory that of this process. `--unindexed` makes no vectors of what is built.
 """
 
 from __future__ import annotations
@@ -23,13 +26,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
+import psutil
 
 ROWS = {
     "chunks": ("vanilla-rag", "bm25-passages"),
@@ -97,6 +102,27 @@ def models(made: Sequence[str]):
     return Made() if "vectors" in made else Registry()
 
 
+def spread(options):
+    """The workers that were asked for, with made vectors where these are asked for; None for this process alone."""
+    from core.commands.spread import workers_of
+    from core.runtime.cluster import Workers
+
+    class MadeWorkers(Workers):
+        def each(self, work, items, check):
+            return super().each(partial(_with_models, options.made, work), items, check)
+
+    asked = workers_of(options)
+    return asked if asked is None else MadeWorkers(asked.count, asked.address)
+
+
+def _with_models(made: Sequence[str], work: Callable, item):
+    """In a worker: the work with the models of the benchmark."""
+    from core.indexes import encoded
+
+    encoded._models = cache(partial(models, made))
+    return work(item)
+
+
 def made_facts(text: str):
     """Facts of a text by patterns: capitalised names and pairs of long words, those of a sentence joined as the parser joins them."""
     from core.builds.extract.noun_phrases import TOGETHER, _pairs
@@ -148,7 +174,12 @@ class Watch:
 
 
 def _processor() -> float:
-    return sum(os.times()[:4])
+    """Seconds of this process, of those that it started and that ended, and of those that run."""
+    spent = sum(os.times()[:4])
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            spent += sum(child.cpu_times()[:2])
+    return spent
 
 
 def _forget_peak() -> None:
@@ -195,10 +226,11 @@ def built(options) -> list[Cost]:
     from tests.benchmarks.made_documents import made_corpus
 
     one, watch = find(options.step[1]), Watch(options.documents, f"build {options.step[1]}")
-    made = made_corpus(options.documents)
-    with watch.stage("in all") as told, watch.operators(one.line) as tell:
-        graph = build(made, one, models(options.made), tell)
-        told["note"] = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges"
+    made, workers = made_corpus(options.documents), spread(options)
+    with workers.started() if workers else nullcontext():
+        with watch.stage("in all") as told, watch.operators(one.line) as tell:
+            graph = build(made, one, models(options.made), tell, workers=workers, indexed=not options.unindexed)
+            told["note"] = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, digest {graph.digest[:12]}"
     return watch.costs
 
 
@@ -287,6 +319,8 @@ STEPS = {"corpus": corpus, "build": built, "ask": asked, "change": changed}
 
 def main(arguments: Sequence[str]) -> None:
     """Measure each step in a process of its own, and print one table."""
+    from core.commands.spread import add_workers
+
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks documents", description=__doc__.split("\n")[0])
     parser.add_argument("--documents", default="1000", metavar="N,N...")
     parser.add_argument("--builds", nargs="+", default=list(ROWS))
@@ -295,7 +329,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--made", nargs="*", default=[], choices=MADE)
     parser.add_argument("--changed", type=int, default=CHANGED, help="documents that are added, and removed")
     parser.add_argument("--folder", type=Path, help="the folder in which all of it lies, and stays; by default a temporary one")
+    parser.add_argument("--unindexed", action="store_true", help="make no vectors of what is built")
     parser.add_argument("--json", metavar="FILE")
+    add_workers(parser)
     parser.add_argument("--step", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.step:

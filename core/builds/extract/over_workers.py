@@ -12,6 +12,7 @@ from core.builds.base import BuildContext
 from core.builds.fact_store import FactStore
 from core.builds.facts import Facts
 from core.builds.report import BuildReport
+from core.io.home import home
 from core.models.chat.saved_replies import SavedReplies
 from core.models.registry import Registry
 from core.runtime.cluster import Lost
@@ -84,9 +85,14 @@ def _read(operator: Extractor, shipped: Shipped, lanes: int, texts: Sequence[str
     return Read([facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])], ctx.report)
 
 
-@cache
 def _context(shipped: Shipped, lanes: int) -> BuildContext:
     """In a worker: that of its process, with models that stay."""
+    return _made(shipped, lanes, home())
+
+
+@cache
+def _made(shipped: Shipped, lanes: int, home: Path) -> BuildContext:
+    """The context of a home, as the same worker may work for another one later."""
     replies, facts = ([Path(file) for file in files] for files in shipped)
     return BuildContext(Registry(), lanes=lanes, replies=SavedReplies(shipped=replies), facts=FactStore(shipped=facts))
 

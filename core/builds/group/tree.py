@@ -25,6 +25,7 @@ EMPTY = "A summary came back empty; the sentences nearest to the mean stand in i
 EACH, READ, WRITTEN = 0.2, 1160, 1.4  # summaries for a chunk, tokens shown, and written for each of its length: what is expected
 FEW = 11  # a layer of so many nodes is the last
 DEPTH = 20  # times that a cluster whose text is too long is split
+EVERY_NUMBER = 20_000  # chunks up to which every number of components of a mixture is tried
 SIZE = 10  # chunks of a cluster of balanced k-means
 
 
@@ -71,7 +72,8 @@ class Tree(BuildOperator):
             if len(layer) <= FEW:
                 break
             ctx.progress(f"Layer {level} of the tree", (level - 1) / self.layers)
-            found = self._found([grown.texts[node] for node in layer], [grown.sizes[node] for node in layer], ctx)
+            sought = len(made.chunks) > EVERY_NUMBER
+            found = self._found([grown.texts[node] for node in layer], [grown.sizes[node] for node in layer], ctx, sought)
             clusters = [layer[one] for one in found]
             if len(clusters) >= len(layer):
                 break
@@ -83,11 +85,11 @@ class Tree(BuildOperator):
     def words(self) -> str:
         return f"a tree of summaries, {'by a language model' if self.summaries == 'llm' else 'of central sentences'}"
 
-    def _found(self, texts: list[str], sizes: list[int], ctx: BuildContext) -> Clusters:
+    def _found(self, texts: list[str], sizes: list[int], ctx: BuildContext, sought: bool) -> Clusters:
         """The clusters of a layer: those that came with the corpus, by the texts and the settings that they hang on, or new ones."""
         kind = f"{self.clusters} of regularisation {REGULARISATION}" if self.clusters == "mixture" else self.clusters
-        how = f"{kind} {self.reducer} {self.longest} {self.encoder}"
-        return ctx.clusters.of(how, texts, lambda: self._clusters(encoded(texts, self.encoder, ctx), sizes, ctx))
+        how = f"{kind} {self.reducer} {self.longest} {self.encoder}{' sought' if sought else ''}"
+        return ctx.clusters.of(how, texts, lambda: self._clusters(encoded(texts, self.encoder, ctx), sizes, ctx, sought))
 
     def _summed_up(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
         if self.summaries == "extractive":
@@ -98,12 +100,12 @@ class Tree(BuildOperator):
             ctx.report.note(EMPTY)
         return [found[number] or central(texts, self.length, self.encoder, ctx) for number, texts in enumerate(groups)]
 
-    def _clusters(self, vectors: np.ndarray, sizes: list[int], ctx: BuildContext, depth: int = 0) -> Clusters:
+    def _clusters(self, vectors: np.ndarray, sizes: list[int], ctx: BuildContext, sought: bool, depth: int = 0) -> Clusters:
         """The clusters of some vectors, those whose texts are too long clustered again."""
         if self.clusters == "k-means":
             found = balanced(vectors, SIZE, ctx.check)
         else:
-            found = mixture(vectors, self.reducer, ctx.check)
+            found = mixture(vectors, self.reducer, ctx.check, sought)
         whole: Clusters = []
         for one in found:
             if sum(sizes[place] for place in one) <= self.longest or len(one) < 3:
@@ -111,7 +113,7 @@ class Tree(BuildOperator):
             elif depth >= DEPTH or len(one) == len(vectors):  # it cannot be split by what the vectors tell
                 whole += packed(one, sizes, self.longest)
             else:
-                whole += [one[inner] for inner in self._clusters(vectors[one], [sizes[place] for place in one], ctx, depth + 1)]
+                whole += [one[inner] for inner in self._clusters(vectors[one], [sizes[place] for place in one], ctx, sought, depth + 1)]
         return whole
 
 

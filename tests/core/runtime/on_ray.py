@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from argparse import Namespace
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -24,6 +25,7 @@ from core.indexes.vectors import delete, place
 from core.models.price import Cap
 from core.runtime.cluster import DIED, Lost, Workers
 from core.types import Usage
+from tests.benchmarks import documents_scale
 from tests.core import cluster_work as work
 from tests.films import TRIPLES
 from tests.real_models import registry as models
@@ -171,6 +173,21 @@ def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, t
         graph = build_of_texts(write(new_folder("texts"), documents), line, models(), report=report, workers=workers, indexed=False)
         found.append((graph.digest, graph.n_edges, report.counts, report.notes))
     assert found[0] == found[1] and found[0][1] > 0
+
+
+def test_the_benchmark_of_documents_builds_the_same_over_workers(monkeypatch, tmp_path):
+    monkeypatch.setattr(extracting, "HELD_CHUNKS", 8)
+    monkeypatch.setattr(encoded, "BLOCK", 16)
+    found = []
+    for name, workers in (("one", None), ("two", 2)):
+        monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
+        given = {"made": ["vectors", "facts"], "documents": 40, "workers": workers, "cluster": None, "unindexed": False}
+        options = Namespace(step=["build", "rkg-noun-phrases"], **given)
+        documents_scale.corpus(options)
+        *_, whole = documents_scale.built(options)
+        files = {file.name: file.read_bytes() for file in sorted((tmp_path / name).rglob("indexes/**/*.npy"))}
+        found.append((whole.note, files))
+    assert found[0] == found[1] and "digest" in found[0][0] and len(found[0][1]) > 2
 
 
 def test_chunks_are_read_by_language_models_of_the_workers(tmp_path, monkeypatch):
