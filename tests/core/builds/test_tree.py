@@ -10,6 +10,7 @@ import pytest
 from core.builds import clustering
 from core.builds.base import BuildContext, Made
 from core.builds.clustering import balanced, mixture
+from core.builds.group import tree
 from core.builds.group.summaries import central, cut
 from core.builds.group.tree import Tree
 from core.errors import ModelFailed, ModelUnavailable
@@ -147,12 +148,30 @@ def test_balanced_clusters_have_no_more_than_their_share():
     assert [one.tolist() for one in balanced(points[:3], 6, lambda: None)] == [[0, 1, 2]]
 
 
-def test_a_mixture_finds_far_groups_and_is_the_same_again():
+@pytest.mark.parametrize("sought", [False, True])
+def test_a_mixture_finds_far_groups_and_is_the_same_again(sought, monkeypatch):
+    monkeypatch.setattr(clustering, "WHOLE", 20 if sought else 20_000)
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(place, 1e-4, (15, 4)) for place in (0.0, 5.0)])
-    first, again = (mixture(points, "pca", lambda: None) for _ in range(2))
+    first, again = (mixture(points, "pca", lambda: None, sought) for _ in range(2))
     assert {tuple(one.tolist()) for one in first} == {tuple(range(15)), tuple(range(15, 30))}
     assert [one.tolist() for one in first] == [one.tolist() for one in again]
+
+
+def test_very_many_vectors_are_projected_as_by_pca(monkeypatch):
+    from sklearn.decomposition import PCA
+
+    vectors = np.random.default_rng(5).normal(size=(90, 12)) * np.linspace(3, 0.5, 12) + 1
+    monkeypatch.setattr(clustering, "TOGETHER", 40)
+    found, expected = clustering._projected(vectors.astype(np.float32), 5), PCA(5, svd_solver="full").fit_transform(vectors)
+    assert np.allclose(np.abs(found), np.abs(expected), atol=1e-5)  # an axis has two directions
+
+
+def test_a_tree_of_very_many_chunks_seeks_the_number_of_components(tmp_path, monkeypatch):
+    whole, _ = grown(Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path)
+    monkeypatch.setattr(tree, "EVERY_NUMBER", 10)
+    sought, _ = grown(Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path)
+    assert sought.digest == whole.digest  # three groups are found either way
 
 
 def groups_of(count, size, spread, seed=0):
