@@ -12,6 +12,7 @@ from core.cases import Case
 from core.engine import Comparison
 from core.errors import HopscopeError
 from core.graph.edits import Edit
+from core.operators.languages import notes_on_language
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import Ask, GraphSource
 from core.types import Question
@@ -83,6 +84,8 @@ def page() -> None:
         changes()
         if on_screen is not None and (text := fetched_text(on_screen.comparison)):
             st.caption(f":material/database: {plain(text)}")
+        if on_screen is not None:
+            languages(on_screen.comparison)
     dialog(fitting(known), on_screen.comparison if on_screen is not None else None)
     if on_screen is not None and on_screen.case is not None:
         with above:
@@ -122,6 +125,14 @@ def answered(case: Case) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
         st.caption(plain(f"{what} {'Ask runs it here and now.' if link.source.here else missing}"), width="content")
         st.button("Try your own", key="own", type="tertiary", icon=":material/edit:", on_click=clear)
+
+
+def languages(comparison: Comparison) -> None:
+    """Say where the question, what it is asked of, and the models of the lanes do not share a language."""
+    asked = comparison.ask
+    operators = [operator for lane in comparison.lanes for operator in lane.instance.line]
+    for sentence in notes_on_language(operators, asked.source.graph, engine().models, asked.question.text):
+        st.warning(plain(sentence), icon=":material/translate:")
 
 
 def stop(job: Job) -> None:

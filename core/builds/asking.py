@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from core.builds.base import BuildContext
+from core.languages import is_english
+from core.languages.language import name_of
 from core.models.base import Chat, Messages, Reply
+from core.prompts import instructed
 from core.runtime.flight import Flight
 
 T = TypeVar("T")
@@ -15,7 +18,8 @@ W = TypeVar("W")
 
 def reply_to(asked: Messages, chat: Chat, ctx: BuildContext, cut: bool = False, **how: Any) -> Reply:
     """A language model's reply, asked for once more where the first is of no use; the report counts both. With `cut` one that was cut is
-    of use, as a text is without its end."""
+    of use, as a text is without its end. It is asked to write in the language of the documents."""
+    asked = in_language(asked, ctx)
     reply = chat.reply(asked, check=ctx.check, **how)
     ctx.report.used(reply)
     if reply.usable or reply.cached or (cut and reply.cut):
@@ -24,6 +28,14 @@ def reply_to(asked: Messages, chat: Chat, ctx: BuildContext, cut: bool = False, 
     again = chat.reply(asked, check=ctx.check, **how)
     ctx.report.used(again)
     return again
+
+
+def in_language(asked: Messages, ctx: BuildContext) -> Messages:
+    """The messages with the language to write in, where the documents are in another than English."""
+    if is_english(ctx.language):
+        return asked
+    name = name_of(ctx.language)
+    return instructed(asked, f"The text is in {name}: write in {name}, and names as they are in it.")
 
 
 def side_by_side(work: Callable[[W], T], items: Sequence[W], model: str, ctx: BuildContext) -> Iterator[tuple[int, T]]:

@@ -74,6 +74,7 @@ class BuildContext:
     `lanes` questions at a time where they can, servers as many as make replies come faster; what they replied is `replies`, what extractors
     found lies in `facts`, and `clusters` knows those that came with the corpus. `spending` counts what they cost, and knows the cap. With
     `workers`, chunks are read and texts encoded by these processes; `recutting` has the chunks that were cut before.
+    Chunks are read as texts in `language`.
     """
 
     models: Models
@@ -87,6 +88,7 @@ class BuildContext:
     spending: BuildSpending = field(default_factory=lambda: BuildSpending(None, None, ()))
     workers: Workers | None = None
     recutting: Recut = field(default_factory=Recut)
+    language: str = ""  # the code of that of the documents, empty where it is not known
     chats: dict[str, CachedChat] = field(default_factory=dict)  # those that were asked, by name or role
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

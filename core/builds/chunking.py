@@ -11,6 +11,7 @@ from core.corpus import Document
 from core.corpus.chunks import Check, as_given, by_characters, by_sentences, by_tokens
 from core.errors import BadParameter
 from core.graph.columns import Table
+from core.languages import is_english
 from core.parameters import param
 
 
@@ -22,12 +23,13 @@ class Chunker(BuildOperator):
     reads, writes = ("documents",), ("chunks",)
 
     @abstractmethod
-    def table(self, documents: Iterable[Document], check: Check) -> Table:
-        """The chunks of some documents."""
+    def table(self, documents: Iterable[Document], check: Check, code: str = "") -> Table:
+        """The chunks of some documents, in the language of a code."""
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        cutter = f"{self!r} {self.edition}"
-        chunks, fresh = ctx.recutting.chunks(made.corpus, cutter, lambda documents: self.table(documents, ctx.check))
+        code = "" if is_english(ctx.language) else ctx.language
+        cutter = f"{self!r} {self.edition}{code and f' {code}'}"
+        chunks, fresh = ctx.recutting.chunks(made.corpus, cutter, lambda documents: self.table(documents, ctx.check, code))
         ctx.report.counts["chunks"], ctx.report.counts["documents cut"] = len(chunks), fresh
         return made.replace(chunks=chunks)
 
@@ -38,7 +40,7 @@ class WholeDocuments(Chunker):
 
     title = "documents as they are"
 
-    def table(self, documents: Iterable[Document], check: Check) -> Table:
+    def table(self, documents: Iterable[Document], check: Check, code: str = "") -> Table:
         return as_given(documents, check)
 
 
@@ -56,7 +58,7 @@ class TokenChunks(Chunker):
         if self.overlap >= self.size:
             raise BadParameter("TokenChunks: overlap must be below size.")
 
-    def table(self, documents: Iterable[Document], check: Check) -> Table:
+    def table(self, documents: Iterable[Document], check: Check, code: str = "") -> Table:
         return by_tokens(documents, self.size, self.overlap, check)
 
     def words(self) -> str:
@@ -71,8 +73,8 @@ class SentenceChunks(Chunker):
 
     size: int = param(100, "Tokens", "How many tokens a chunk has at most.", low=1, high=100_000)
 
-    def table(self, documents: Iterable[Document], check: Check) -> Table:
-        return by_sentences(documents, self.size, check)
+    def table(self, documents: Iterable[Document], check: Check, code: str = "") -> Table:
+        return by_sentences(documents, self.size, check, code)
 
     def words(self) -> str:
         return f"sentences up to {self.size:,} tokens"
@@ -86,7 +88,7 @@ class CharacterChunks(Chunker):
 
     size: int = param(4096, "Characters", "How many characters a chunk has at most.", low=1, high=1_000_000)
 
-    def table(self, documents: Iterable[Document], check: Check) -> Table:
+    def table(self, documents: Iterable[Document], check: Check, code: str = "") -> Table:
         return by_characters(documents, self.size, check)
 
     def words(self) -> str:

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 
 from core.builds.base import BuildContext, Made
 from core.builds.catalogue import Build
+from core.builds.extract import by_language
+from core.builds.extract.described_names import DescribedNames
 from core.builds.extract.extracting import Extractor
+from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.run import context, place, status
 from core.builds.speed import foretold, measured
 from core.builds.spending import spent_words
 from core.corpus import Corpus
 from core.io.durations import roughly
+from core.languages import is_english, languages
 from core.models.base import Models
+from core.models.languages import WHERE, trained_elsewhere
 from core.models.price import shown
 from core.types import Usage
 
@@ -49,7 +54,8 @@ class Asked:
 class Cost:
     """Of `chunks` chunks, `missing` have not been read by this extractor; that takes `usage`, and about `seconds` where the speed on this
     computer is known, by replies of the model or by builds like it. `later` are sentences on what cannot be said exactly before the graph
-    is there, and `rest` is about what is asked for that; `spent` is a sentence on what it has cost before it was stopped."""
+    is there, and `rest` is about what is asked for that; `spent` is a sentence on what it has cost before it was stopped, `language` are
+    sentences on how the language of the documents fits what reads them."""
 
     chunks: int
     missing: int
@@ -58,6 +64,7 @@ class Cost:
     later: tuple[str, ...] = ()
     rest: Asked = Asked()
     spent: str = ""
+    language: tuple[str, ...] = ()
 
     @property
     def usage(self) -> Usage:
@@ -121,7 +128,26 @@ def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None]
     seconds = reading.seconds
     if not build.line.asks_chat:
         seconds = foretold(build.line, chunks, missing, missing if status(corpus, build).built else chunks)
-    return Cost(chunks, missing, reading, seconds, tuple(later), rest, spent_words(place(corpus, build), models, build.line.models()))
+    spent = spent_words(place(corpus, build), models, build.line.models())
+    return Cost(chunks, missing, reading, seconds, tuple(later), rest, spent, language_fit(corpus, build, models))
+
+
+def language_fit(corpus: Corpus, build: Build, models: Models) -> tuple[str, ...]:
+    """How the language of a corpus fits what a build reads it with, in sentences; none for English."""
+    own, said = corpus.language, list[str]()
+    if own.others:
+        parts = " and ".join(
+            f"{100 * share:.0f} % of what was looked at is in {languages()[code].name}" for code, share in own.others.items()
+        )
+        said.append(f"{parts}; all documents are read as {own.name}.")
+    if is_english(own.code):
+        return tuple(said)
+    if any(isinstance(operator, NounPhrases | DescribedNames) for operator in build.line):
+        said.append(f"The documents are in {own.name}: names are found {by_language.words(own.code)}.")
+    for name in build.line.models():
+        if trained := trained_elsewhere(models, name, own.code):
+            said.append(f"{models.title(name)} was trained on {trained} alone: vectors of {own.name} texts say little. {WHERE}")
+    return tuple(dict.fromkeys(said))
 
 
 def _priced(usage: Usage, seconds: float | None, names: Sequence[str], ctx: BuildContext) -> Asked:

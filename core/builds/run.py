@@ -22,6 +22,7 @@ from core.builds.spending import BuildSpending, spent_file
 from core.corpus import Corpus, recut
 from core.errors import BadParameter, StoreError
 from core.graph.building.text_graph import assemble, moved, store
+from core.graph.names.language import choose_language, graph_language
 from core.graph.storage.write import locked
 from core.graph.store import Graph, read_meta
 from core.indexes.place import AT_WORK, busy_elsewhere, keep, take_indexes
@@ -29,6 +30,7 @@ from core.io import digests
 from core.io.durations import with_time_left
 from core.io.locks import is_locked
 from core.io.plain import to_plain
+from core.languages import ENGLISH, language
 from core.models.base import Models
 from core.models.chat.saved_replies import SavedReplies
 from core.models.price import Cap
@@ -96,15 +98,28 @@ def status(corpus: Corpus, build: str | Build) -> Status:
     try:
         known = digests.check_marked(json.loads((folder / BUILT).read_text("utf-8")))
         placed = _placed(folder)
+        code = known.get("language", ENGLISH)
+        same_language = one.extractor == "opened" or code == _read_as(corpus)
         same = known["version"] == VERSION and known.get("editions", {}) == one.line.editions
         first = one.line.operators[0]
-        current = same and known["corpus"] == first.basis(corpus) and known.get("graph", placed) == placed
+        current = same and same_language and known["corpus"] == first.basis(corpus) and known.get("graph", placed) == placed
         uncovered = first.uncovered(corpus)
-        outdated = "" if current else (uncovered or CHANGED) if same else EARLIER
+        outdated = "" if current else EARLIER if not same else uncovered or CHANGED if same_language else _other_language(code, corpus)
         indexed = bool(known.get("indexed", True))
         return Status(one, True, current, folder, known["report"], placed, outdated, uncovered if current else "", indexed)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Status(one, False, False, folder)
+
+
+def _read_as(corpus: Corpus) -> str:
+    """The code of the language as which a corpus is read: English where none was found."""
+    return corpus.language.code or ENGLISH
+
+
+def _other_language(code: str, corpus: Corpus) -> str:
+    """That a graph was made of the documents as texts in another language, in a sentence."""
+    before, now = (known.name if (known := language(one)) else one for one in (code, _read_as(corpus)))
+    return f"Its documents were read as {before} when it was built, and their language is {now} now."
 
 
 def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
@@ -164,7 +179,8 @@ def context(
     files = shipped_replies(corpus)
     replies, facts = saved or SavedReplies(shipped=files), FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)])
     clusters, counted = ShippedClusters(files), spending or BuildSpending(None, None, ())
-    return BuildContext(models, progress, check, report or BuildReport(), lanes, replies, facts, clusters, counted, workers)
+    made = report or BuildReport()
+    return BuildContext(models, progress, check, made, lanes, replies, facts, clusters, counted, workers, language=corpus.language.code)
 
 
 def build(
@@ -204,6 +220,8 @@ def build(
         finally:
             ctx.close()
         _came(corpus, one, ctx)
+        if graph.folder is not None and (corpus.language.chosen or graph_language(graph).chosen):
+            choose_language(graph, corpus.language.code if corpus.language.chosen else "")
         record = {
             "version": VERSION,
             "editions": one.line.editions,
@@ -213,6 +231,8 @@ def build(
             "line": repr(one.line),
             "report": ctx.report.plain(),
         }
+        if (code := _read_as(corpus)) != ENGLISH:
+            record["language"] = code
         if not indexed and one.line.indexes:
             record["indexed"] = False
         spending.forget()

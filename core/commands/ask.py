@@ -19,6 +19,7 @@ from core.graph.edits import Edit
 from core.instances.catalogue import catalogue, find, one_for
 from core.instances.prompted import prompt_given, prompted
 from core.operators.asking import UNASKED
+from core.operators.languages import notes_on_language
 from core.results import comparison_dict
 from core.serving.calls import USUAL, asked
 from core.sources import Ask, CorpusSource, GraphSource, Source
@@ -92,6 +93,7 @@ def run(options) -> int:
         changed, notes = prompted(chosen, prompt_given(options.prompt), engine.models.is_chat)
         chosen = list(changed)
         warn(notes)
+    warn(notes_on_language([operator for one in chosen for operator in one.line], ask.source.graph, engine.models, ask.question.text))
     job = engine.compare(ask, chosen)
     watch(job)
     if options.without:

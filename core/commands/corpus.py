@@ -18,7 +18,9 @@ from core.evaluation.exchange.beir import write_beir
 from core.evaluation.questions.keeping import start, usual_name
 from core.evaluation.questions.linked import LINKED, LinkedWriting
 from core.evaluation.questions.writing import ROLE, Recipe, Writing
+from core.languages import known_code
 
+AUTO = "auto"  # the language that is found
 PRINTED = 5  # questions that are printed
 SHOWN = 10  # documents that are named
 
@@ -49,6 +51,7 @@ def add(commands) -> None:
         "--encoding", default="", metavar="NAME", help="of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)"
     )
     into.add_argument("--replace", action="store_true", help="remove documents that the same files, folders or zips had and no longer have")
+    into.add_argument("--language", default="", metavar="CODE", help="the language of the documents, as de or German (default: found)")
     into.add_argument("--questions", default="", metavar="FILE", help="their questions, as `questions` takes them: question, answers, gold")
     into.set_defaults(run=_add)
 
@@ -58,6 +61,11 @@ def add(commands) -> None:
     shown = parts.add_parser("show", help="what a corpus holds")
     shown.add_argument("name", metavar="NAME")
     shown.set_defaults(run=_show)
+
+    language = parts.add_parser("language", help="the language of a corpus's documents, which decides how they are read")
+    language.add_argument("name", metavar="NAME")
+    language.add_argument("language", nargs="?", metavar="CODE", help=f"as de or German; {AUTO}: as it is found (default: only say it)")
+    language.set_defaults(run=_language)
 
     again = parts.add_parser("export", help="write a corpus with its questions as BEIR has it: corpus.jsonl, queries.jsonl, qrels/")
     again.add_argument("name", metavar="NAME")
@@ -81,7 +89,7 @@ def _add(options) -> int:
     if options.questions and not options.files:
         print_brought(bring_questions(options.name, file_of(options.questions), options.title))
         return OK
-    columns = columns_of(options.columns)
+    columns, code = columns_of(options.columns), known_code(options.language) if options.language else ""
     files, questions = [file_of(file) for file in options.files], file_of(options.questions)
     with bar("Reading documents") as advanced:
         brought = bring(
@@ -95,7 +103,7 @@ def _add(options) -> int:
             encoding=options.encoding,
             replace_files=options.replace,
         )
-    corpus = brought.corpus
+    corpus = brought.corpus.with_language(code) if code else brought.corpus
     print(f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, {brought.known:,} there already")
     _tell(corpus)
     warn(brought.notes)
@@ -134,6 +142,15 @@ def _show(options) -> int:
     return OK
 
 
+def _language(options) -> int:
+    with bar("Opening the corpus"):
+        corpus = open_corpus(options.name)
+        if options.language:
+            corpus = corpus.with_language("" if options.language == AUTO else known_code(options.language))
+    print(f"Language: {corpus.language.words()}")
+    return OK
+
+
 def _export(options) -> int:
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
@@ -158,6 +175,7 @@ def _tell(corpus: Corpus) -> None:
     """Its size, and the question sets that it has."""
     linked = f", {len(corpus.linked):,} links" if corpus.linked is not None else ""
     print(f"{_counted(corpus.n_documents)}, {corpus.characters:,} characters{linked}")
+    print(f"Language: {corpus.language.words()}")
     for name, title in corpus.sets.items():
         print(f"{name}: {len(corpus.questions(name)):,} questions{f', {title}' if title != name else ''}")
 

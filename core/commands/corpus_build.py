@@ -18,6 +18,7 @@ from core.commands.terminal import CONTINUE, OK, bar, warn
 from core.corpus import Corpus, open_corpus
 from core.errors import BadInput, ModelFailed, NothingRead
 from core.io.durations import span
+from core.languages import is_english, known_code
 from core.models.price import cap_of
 
 
@@ -52,6 +53,9 @@ def add_parts(parts) -> None:
     made.add_argument(
         "--estimate", action="store_true", help="say what it will cost in calls, tokens, money and minutes, and build nothing"
     )
+    made.add_argument(
+        "--language", default="", metavar="CODE", help="read the documents as texts in this language, as de; it is saved with them"
+    )
     made.add_argument("--yes", action="store_true", help="do not ask before a language model is put to work")
     made.add_argument(
         "--lanes", type=int, default=LANES, metavar="N", help=f"chunks that a language model reads at a time (default: {LANES})"
@@ -82,11 +86,16 @@ def _build(options) -> int:
     one = one.by(options.model) if options.model else one
     with bar("Opening the corpus") as advanced:
         corpus = open_corpus(options.name)
+        if options.language:
+            corpus = corpus.with_language(known_code(options.language))
         advanced("Cutting chunks")
         models = options.engine().models
         expected = cost(corpus, one, models)
     print(f"{one.title}: {one.line.words()}")
+    if not is_english(corpus.language.code):
+        print(f"Language: {corpus.language.words()}")
     print(expected.words())
+    warn(expected.language)
     if options.estimate:
         return OK
     if expected.calls and not options.yes:

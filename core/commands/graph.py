@@ -8,8 +8,11 @@ from core.builds.run import open_graph
 from core.commands.terminal import OK, bar
 from core.corpus import open_corpus
 from core.errors import BadInput
+from core.graph.names.language import choose_language, graph_language
 from core.graph.writers.writing import WRITTEN, export, left_out, usual_name
+from core.languages import known_code
 
+AUTO = "auto"  # the language that is found
 LISTED = "; ".join(f"{name}: {one.title}" for name, one in WRITTEN.items())
 
 
@@ -23,6 +26,20 @@ def add(commands) -> None:
     out.add_argument("--format", default="graphml", choices=tuple(WRITTEN), help=f"{LISTED} (default: graphml)")
     out.add_argument("--out", metavar="PATH", help="the file, or for two tables the folder; it must not be there yet (default: NAME here)")
     out.set_defaults(run=run)
+    language = parts.add_parser("language", help="the language of a graph's names, which decides how questions are read")
+    language.add_argument("name", metavar="NAME", help="a graph's name or folder")
+    language.add_argument("language", nargs="?", metavar="CODE", help=f"as de or German; {AUTO}: as it is found (default: only say it)")
+    language.set_defaults(run=_language)
+
+
+def _language(options) -> int:
+    """Say the language of a graph, or set it; the exit code."""
+    with bar("Opening the graph"):
+        graph = options.engine().graph(options.name)
+        if options.language:
+            choose_language(graph, "" if options.language == AUTO else known_code(options.language))
+    print(f"Language: {graph_language(graph).words()}")
+    return OK
 
 
 def run(options) -> int:

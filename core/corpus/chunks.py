@@ -39,9 +39,9 @@ def by_tokens(documents: Iterable[Document], size: int = 1200, overlap: int = 10
     return _table(documents, lambda text: _windows(text, tokens(text), size, overlap), check)
 
 
-def by_sentences(documents: Iterable[Document], size: int = 100, check: Check | None = None) -> Table:
+def by_sentences(documents: Iterable[Document], size: int = 100, check: Check | None = None, code: str = "") -> Table:
     """Chunks of whole sentences, as many as together have at most `size` tokens; a sentence that alone has more is cut at words.
-    A table as that of `by_tokens`; the chunks of a document do not overlap. Source: the leaves of RAPTOR.
+    A table as that of `by_tokens`; the chunks of a document do not overlap. `code` is their language's. Source: the leaves of RAPTOR.
 
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import by_sentences
@@ -50,7 +50,7 @@ def by_sentences(documents: Iterable[Document], size: int = 100, check: Check | 
     """
     if size < 1:
         raise BadParameter(f"The size of chunks must be at least one token, not {size}.")
-    return _table(documents, lambda text: _packed(text, size), check)
+    return _table(documents, lambda text: _packed(text, size, code), check)
 
 
 def by_characters(documents: Iterable[Document], size: int = 4096, check: Check | None = None) -> Table:
@@ -159,11 +159,11 @@ def _sliced(text: str, size: int) -> Iterator[tuple[int, int, int]]:
         start = end
 
 
-def _packed(text: str, size: int) -> Iterator[tuple[int, int, int]]:
+def _packed(text: str, size: int, code: str) -> Iterator[tuple[int, int, int]]:
     """Sentences side by side as long as they fit."""
     found = tokens(text)
     first = last = 0  # the tokens of the chunk in hand
-    for _, end in sentences(text):
+    for _, end in sentences(text, code):
         until = int(np.searchsorted(found[:, 0], end))
         if until - first > size and last > first:
             yield int(found[first, 0]), int(found[last - 1, 1]), last - first

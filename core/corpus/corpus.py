@@ -18,6 +18,9 @@ from core.corpus.quoted import holds, parts_of
 from core.errors import BadInput, StoreError, nearest, shorten
 from core.graph.columns import Table
 from core.io import digests
+from core.io.plain import from_plain, to_plain
+from core.languages import Found, found_in
+from core.languages.detection import PARTS
 from core.sharing import check_may_change, made
 from core.types import Question
 
@@ -52,6 +55,7 @@ class Corpus:
         default=b"{}", repr=False
     )  # what is known of its files as it is stored; none of those that hold nothing odd
     later: digests.Later | None = field(default=None, repr=False)  # what reads the files of a large one whole
+    stored_language: Mapping[str, Any] = field(default_factory=dict, repr=False)  # that of its documents; none in a corpus of before
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Corpus:
@@ -79,6 +83,7 @@ class Corpus:
         linked = Table.open(data / stored.LINKS) if (data / stored.LINKS).is_file() else None
         origins = (data / stored.ORIGINS).read_bytes() if (data / stored.ORIGINS).is_file() else b"{}"
         more: dict[str, Any] = {"linked": linked, "origin_bytes": origins, "examples": tuple(meta["examples"]), "later": later}
+        more["stored_language"] = meta.get("language", {})
         return cls(**known, n_documents=len(table), folder=folder, table=table, asked=asked, **more)
 
     def __len__(self) -> int:
@@ -126,6 +131,11 @@ class Corpus:
         import pyarrow.compute as pc
 
         return pc.sum(pc.utf8_length(self.table.arrow.column("text"))).as_py() or 0
+
+    @cached_property
+    def language(self) -> Found:
+        """The language of its documents: as a person chose it, or as it was found when they were added."""
+        return from_plain(Found, self.stored_language) if self.stored_language else _language_in(self.table)
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
@@ -199,6 +209,10 @@ class Corpus:
         """The corpus with more question sets, each in the place of the one of its name; one that ships takes some as well."""
         return self._rewritten(lambda current: current.table, check, sets=sets, fixed=False)
 
+    def with_language(self, code: str, check: Check | None = None) -> Corpus:
+        """The corpus with its language as a person chooses it by its code; an empty one has it found again. One that ships takes it too."""
+        return self._rewritten(lambda current: current.table, check, fixed=False, language=code)
+
     def remove(self, ids: Iterable[str], check: Check | None = None) -> Corpus:
         """The corpus without some documents. Raises BadInput where it has none of an id, or where none would be left."""
         given = frozenset(ids)
@@ -221,6 +235,7 @@ class Corpus:
         links: Sequence[Link] = (),
         fixed: bool = True,
         origins: Mapping[str, Origin] = MappingProxyType({}),
+        language: str | None = None,
     ) -> Corpus:
         """The corpus after a change, written down; one that changes nothing writes nothing. `fixed` is what one that ships keeps."""
         if fixed and not self.own:
@@ -232,6 +247,8 @@ class Corpus:
             asked = current._questions | {name: tuple(questions) for name, (_, questions) in sets.items()}
             titles = current.sets | {name: known for name, (known, _) in sets.items()}
             fresh = {**meta, "title": title or meta["title"], "sets": titles}
+            if language is not None or (table is not current.table and not current.language.chosen):
+                fresh["language"] = to_plain(Found(language, chosen=True) if language else _language_in(table))
             linked = links_table(links) if links else current.linked
             known = _known_origins({**current.origins, **origins}, table)
             same = (fresh, asked, known) == (meta, current._questions, current.origins)
@@ -272,6 +289,7 @@ def write(
         raise BadInput(f"The corpus “{folder.name}” would have no documents.")
     meta: dict[str, Any] = {"name": folder.name, "title": title or folder.name, "licence": licence, "source": source}
     meta |= {"examples": list(examples), "sets": {name: known for name, (known, _) in asked.items()}, "own": own, "made_of": made_of}
+    meta["language"] = to_plain(_language_in(table))
     with stored.locked(folder, check):
         if own and (folder / stored.META).is_file():
             check_may_change(OWNED_AS, folder.name)
@@ -286,6 +304,12 @@ def write(
         if own:
             made(OWNED_AS, folder.name)
     return Corpus.open(folder)
+
+
+def _language_in(table: Table) -> Found:
+    """The language of a sample of the texts of a table of documents."""
+    rows = range(0, len(table), max(1, -(-len(table) // PARTS)))
+    return found_in(table.texts("text", rows))
 
 
 def _known_origins(origins: Mapping[str, Origin], table: Table) -> dict[str, Origin]:

@@ -3,48 +3,70 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+
+from core.languages import language
 
 Span = tuple[int, int]
 CLOSERS = "\"'”’»)\\]」』）】》〉"
-BREAK = re.compile(rf"(?<![.!?…])[.!?…]++[{CLOSERS}]*+(?=\s)|[。！？｡．]+[{CLOSERS}]*|\n[^\S\n]*(?=\n)")
+BREAK = re.compile(rf"(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++[{CLOSERS}]*+(?=\s)|[。！？｡．]+[{CLOSERS}]*|\n[^\S\n]*(?=\n)")
 ABBREVIATED = re.compile(
     r"(?:^|[\s(\"'“‘])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|cf|etc|e\.g|i\.e|al|No|Nos|Fig|Figs|Eq|Sec|Vol|Inc|Ltd|Co|Corp|"
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Oct|Nov|Dec|approx|Gen|Col|Capt|Lt|Rev|Hon|Messrs|pp|U\.S|U\.K)$"
 )
-LONGEST_ABBREVIATION = 8  # with the character before it
+LONGEST_ABBREVIATION = 12  # with the character before it
+ORDINAL = re.compile(r"(?:^|\s)\d{1,2}$")  # "am 3. Oktober"
+ORDINALS = ("de", "da", "nb", "fi", "cs", "hu", "pl")  # whose ordinal numbers have a full stop
 NEXT_WORD = re.compile(r"\s*[\"'“‘(\[«]*(\w)")
 
 
-def sentences(text: str) -> list[Span]:
+def sentences(text: str, code: str = "") -> list[Span]:
     """Where each sentence of a text begins and ends, in characters, without the blanks around it.
 
     A sentence ends after a full stop, question or exclamation mark with its closing quotes where a blank follows, after a Chinese or
     Japanese one anywhere, and before an empty line. A full stop does not end it after a common abbreviation or an initial, or where the
-    next word begins with a small letter.
+    next word begins with a small letter; of a language other than English, by its `code`, after its abbreviations and ordinal numbers
+    neither.
 
     >>> from core.corpus.sentences import sentences
     >>> text = "Dr. Li came. “Why?” she asked. 天气很好。我们走吧！"
     >>> [text[start:end] for start, end in sentences(text)]
     ['Dr. Li came.', '“Why?” she asked.', '天气很好。', '我们走吧！']
+    >>> text = "Am 3. Oktober fuhr sie bzw. Er blieb. Gut."
+    >>> [text[start:end] for start, end in sentences(text, "de")]
+    ['Am 3. Oktober fuhr sie bzw. Er blieb.', 'Gut.']
     """
     found, start = [], 0
     for match in BREAK.finditer(text):
-        if _ends(text, match):
+        if _ends(text, match, code):
             found.append((start, match.end()))
             start = match.end()
     found.append((start, len(text)))
     return [span for begin, end in found if (span := _stripped(text, begin, end))[0] < span[1]]
 
 
-def _ends(text: str, match: re.Match[str]) -> bool:
+def _ends(text: str, match: re.Match[str], code: str) -> bool:
     """Whether a sentence ends with these marks."""
     marks = match.group()
     if marks[0] not in ".!?…":
         return True
     if marks == "." and ABBREVIATED.search(text, max(0, match.start() - LONGEST_ABBREVIATION), match.start()):
         return False
+    if marks == "." and (own := _own_abbreviations(code)) and own.search(text, max(0, match.start() - LONGEST_ABBREVIATION), match.start()):
+        return False
+    if marks == "." and code in ORDINALS and ORDINAL.search(text, max(0, match.start() - LONGEST_ABBREVIATION), match.start()):
+        return False
     following = NEXT_WORD.match(text, match.end())
     return not (following and following.group(1).islower())
+
+
+@cache
+def _own_abbreviations(code: str) -> re.Pattern[str] | None:
+    """The abbreviations of a language at the end of a text; None where none are known."""
+    known = language(code)
+    if known is None or not known.abbreviations:
+        return None
+    return re.compile(rf"(?:^|[\s(\"'“‘„«])(?:{'|'.join(map(re.escape, known.abbreviations))})$")
 
 
 def _stripped(text: str, start: int, end: int) -> Span:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -12,14 +11,17 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from core.graph.names.language import graph_language
 from core.graph.store import Graph
 from core.indexes.encoded import DONE, Of, count, texts
 from core.indexes.place import free, index_folder, keep_if_possible
 from core.io import digests
-from core.models.scorers import words
+from core.languages import is_english
+from core.languages.terms import terms
 from core.runtime.meter import silent, spent
 
 VERSION = 1
@@ -27,22 +29,7 @@ SHELF = "words"  # where opened ones are found on their graph
 SAVED_FROM = 5_000  # texts from which their words are saved; those of fewer are read in less than a second
 BLOCK = 2_000  # texts read between two looks at whether somebody cancelled
 K1, B = 1.5, 0.75  # of BM25
-LETTER = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # of scripts that write no blanks between words
-UNSPACED, UNSPACED_LETTER = re.compile(f"[{LETTER}]|[^{LETTER}]+"), re.compile(f"[{LETTER}]")
 Tell = Callable[[str, float | None], None]
-
-
-def terms(text: str) -> list[str]:
-    """The case-folded words of a text; of a script that writes no spaces between words (Chinese, Japanese, Korean) each letter.
-
-    >>> from core.indexes.words import terms
-    >>> terms("Scrooge's 圣诞节")
-    ['scrooge', 's', '圣', '诞', '节']
-    """
-    found = words(text)
-    if not UNSPACED_LETTER.search(text):
-        return found
-    return [part for word in found for part in UNSPACED.findall(word)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +47,16 @@ class Postings:
     times: np.ndarray  # int32 [postings]
     lengths: np.ndarray  # int32 [texts]
     norms: np.ndarray  # float64 [texts]
+    code: str = ""  # the language by whose rules texts and questions are cut into words; empty for English
 
     @classmethod
-    def of(cls, many: Iterable[str]) -> Postings:
-        """The postings of some texts, one after the other."""
+    def of(cls, many: Iterable[str], code: str = "") -> Postings:
+        """The postings of some texts in a language, one after the other."""
         from scipy.sparse import csr_array
 
         known, ids, lengths = Numbered(), array("i"), array("i")
         for text in many:
-            found = terms(text)
+            found = terms(text, code)
             ids.extend([known[word] for word in found])
             lengths.append(len(found))
         order = sorted(known, key=lambda word: word.encode("utf-8", "surrogatepass"))
@@ -86,7 +74,7 @@ class Postings:
         items, times = columns.indices.astype(np.int32), columns.data
         weights = times * np.repeat(_tfidf_idf(np.diff(starts), len(lengths)), np.diff(starts))
         norms = np.sqrt(np.bincount(items, weights**2, len(lengths)))
-        return cls(letters, begins, starts, items, times, np.array(lengths, np.int32), norms)
+        return cls(letters, begins, starts, items, times, np.array(lengths, np.int32), norms, code)
 
     def __len__(self) -> int:
         """How many texts there are."""
@@ -133,7 +121,10 @@ class Postings:
         return scores / np.maximum(self.norms * math.sqrt(squares), 1e-300)
 
     def _asked(self, question: str) -> Iterator[int]:
-        return (number for word in terms(question) if (number := self.number(word)) is not None)
+        return (number for word in terms(question, self.code) if (number := self.number(word)) is not None)
+
+
+ARRAYS = tuple(field.name for field in fields(Postings) if field.name != "code")
 
 
 class Numbered(dict[str, int]):
@@ -150,23 +141,25 @@ def _tfidf_idf(holding: np.ndarray, total: int) -> np.ndarray:
 
 def postings(graph: Graph, of: Of, progress: Tell = silent, check: Callable[[], None] = lambda: None) -> Postings:
     """The postings of all chunks or nodes of a graph, made once. Raises what `check` raises."""
-    return graph.derived.once(SHELF, of, lambda: _had(graph, of, progress, check))
+    code = graph_language(graph).code
+    code = "" if is_english(code) else code
+    return graph.derived.once(SHELF, (of, code), lambda: _had(graph, of, code, progress, check))
 
 
 @spent("preparation", "Words of the texts")
-def _had(graph: Graph, of: Of, progress: Tell, check: Callable[[], None]) -> Postings:
+def _had(graph: Graph, of: Of, code: str, progress: Tell, check: Callable[[], None]) -> Postings:
     total = count(graph, of)
     if total < SAVED_FROM or graph.edited_from is not None or graph.fetched is not None:
-        return Postings.of(_texts(graph, of, progress, check))
+        return Postings.of(_texts(graph, of, progress, check), code)
     folder = index_folder(graph) / f"words-{of}"
-    found = opened(folder)
+    found = opened(folder, code)
     if found is None:
-        found = Postings.of(_texts(graph, of, progress, check))
+        found = Postings.of(_texts(graph, of, progress, check), code)
         with suppress(OSError):  # said by who writes there
             folder.mkdir(parents=True, exist_ok=True)
-        for field in fields(Postings):
-            keep_if_possible(folder / f"{field.name}.npy", partial(np.save, arr=getattr(found, field.name)))
-        facts = {"version": VERSION, "texts": total}
+        for name in ARRAYS:
+            keep_if_possible(folder / f"{name}.npy", partial(np.save, arr=getattr(found, name)))
+        facts = {"version": VERSION, "texts": total, **({"language": code} if code else {})}
         keep_if_possible(folder / DONE, lambda stream: stream.write(json.dumps(digests.marked(facts)).encode()))
     return found
 
@@ -179,16 +172,17 @@ def forget(graph: Graph) -> None:
         shelf.latest = None
 
 
-def opened(folder: Path) -> Postings | None:
-    """The postings in a folder, by memory map; None where they are not all there, damaged, or of another version."""
+def opened(folder: Path, code: str = "") -> Postings | None:
+    """The postings in a folder, by memory map; None where they are not all there, damaged, or of another version or language."""
     try:
-        if digests.check_marked(json.loads((folder / DONE).read_text("utf-8")))["version"] != VERSION:
+        known = digests.check_marked(json.loads((folder / DONE).read_text("utf-8")))
+        if known["version"] != VERSION or known.get("language", "") != code:
             return None
-        arrays = {}
-        for field in fields(Postings):
-            digests.check_sealed(folder / f"{field.name}.npy")
-            arrays[field.name] = np.load(folder / f"{field.name}.npy", mmap_mode="r")
-        return Postings(**arrays)
+        arrays: dict[str, Any] = {}
+        for name in ARRAYS:
+            digests.check_sealed(folder / f"{name}.npy")
+            arrays[name] = np.load(folder / f"{name}.npy", mmap_mode="r")
+        return Postings(**arrays, code=code)
     except (OSError, ValueError, EOFError, KeyError, TypeError):
         return None
 

@@ -13,6 +13,7 @@ from typing import Any
 from core.errors import BadParameter, nearest
 from core.io.durable import write_whole
 from core.io.home import ROOT, home
+from core.languages import languages
 from core.models.backends import BACKENDS, Backend
 
 NAME = re.compile(r"[\w.\-]+")
@@ -37,9 +38,10 @@ class Row:
     price_in: float = 0.0
     price_out: float = 0.0
     currency: str = "USD"
+    languages: str = ""  # the codes of those it was trained on, with blanks between them; empty where it is many, or not known
 
 
-COMMON = ("kind", "backend", "title", "licence", "upstream", "memory", "price_in", "price_out", "currency")
+COMMON = ("kind", "backend", "title", "licence", "upstream", "memory", "price_in", "price_out", "currency", "languages")
 TYPES = {"memory": "int", "price_in": "float", "price_out": "float"}  # of them; the others are texts
 
 
@@ -151,6 +153,8 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
     for key in ("price_in", "price_out"):
         if not 0 <= common.get(key, 0.0) < float("inf"):
             raise BadParameter(f'{label}: "{key}" is money for a million tokens, at least 0, not {values[key]!r}.')
+    if unknown := set(common.get("languages", "").split()) - languages().keys():
+        raise BadParameter(f'{label}: "languages" are codes such as "en de", not "{sorted(unknown)[0]}".')
     if made.lacks:
         raise BadParameter(f'{label} lacks the key "{made.lacks}", which backend "{backend}" needs.')
     return Row(name=name, settings=made, own=own, **common)

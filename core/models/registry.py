@@ -43,7 +43,8 @@ class ModelInfo:
     present); `how_to_get` is a sentence, empty where it is present; `memory_bytes` is about what it takes once loaded;
     `own` tells a person's own row from a shipped one; `fetchable` whether `Registry.fetch` can get it; `figures` is what was
     measured of one that was trained from shipped questions; `refuses` are the parts of requests that a server was seen to refuse;
-    `profile` is what was measured of a server.
+    `profile` is what was measured of a server; `languages` are the codes of those it was trained on, none where that
+    is many or not known.
     """
 
     name: str
@@ -63,6 +64,7 @@ class ModelInfo:
     figures: str = ""
     refuses: tuple[str, ...] = ()
     profile: ServerProfile | None = None
+    languages: tuple[str, ...] = ()
 
 
 class Registry:
@@ -143,6 +145,10 @@ class Registry:
             raise BadParameter(f"“{name}” is no declared model or role.{nearest(name, (*self._roles, *self._rows))}")
         return row
 
+    def languages(self, name: str) -> tuple[str, ...]:
+        """The codes of the languages that a model or role was trained on; none where it is many, or not known. Raises BadParameter."""
+        return tuple(self.resolve(name).languages.split())
+
     def is_chat(self, name: str) -> bool:
         """Whether a model or role name means a language model. Raises BadParameter."""
         return self.resolve(name).kind == "chat"
@@ -205,6 +211,7 @@ class Registry:
             figures=row.settings.figures(),
             refuses=getattr(made, "refuses", ()),
             profile=row.settings.profile(row.name) if isinstance(row.settings, OpenAI) else None,
+            languages=self.languages(name),
         )
 
     def set_role(self, role: str, name: str, save: bool = True) -> None:

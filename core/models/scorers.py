@@ -12,8 +12,9 @@ from typing import Protocol, TypeGuard
 import numpy as np
 
 from core.errors import BadParameter
+from core.languages.terms import terms
 from core.models.base import Choice, Encoder, Task, question_vectors
-from core.models.reading import WORD, Reading, counted
+from core.models.reading import Reading, counted
 from core.runtime.meter import spent
 from core.types import Usage
 
@@ -26,8 +27,9 @@ def top_k(scores: np.ndarray, k: int) -> np.ndarray:
 
 
 def words(text: str) -> list[str]:
-    """The case-folded words of `text`, split at everything that is neither letter nor digit, so also at `.`, `_` and `->`."""
-    return WORD.findall(text.casefold())
+    """The case-folded words of `text`, split at everything that is neither letter nor digit, so also at `.`, `_` and `->`; of a script
+    without blanks its letters and pairs of letters."""
+    return terms(text)
 
 
 class StreamedEncoder(Encoder, Protocol):

@@ -15,6 +15,7 @@ from core.lines import OperatorLine
 from core.models.base import Choice, Models, Reply
 from core.models.reading import counted
 from core.models.words import plain_name
+from core.operators.languages import notes_on_language
 from core.parameters import Declared, values
 from core.runtime.meter import HowFar, Meter, metered, silent
 from core.types import Frame, Ranking, State, Step, Usage
@@ -143,6 +144,7 @@ class Operator(Declared):
         recorder, start = Recorder(), ctx.environment.clock()
         if not state.trace and (fetched := getattr(ctx.graph, "fetched", None)) is not None:
             recorder.notes.append(fetched.text)
+        recorder.notes += notes_on_language([self], ctx.graph, ctx.environment.models, state.question.text)
         try:
             with metered(ctx.far, ctx.seen) as meter:
                 after = self.apply(state, ctx, recorder)

@@ -13,10 +13,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from core.graph.names.language import code_of
 from core.graph.names.linking import holds_stem, relation_stems, stem
 from core.graph.names.phrases import doer, phrase
 from core.graph.names.word_index import words_of
 from core.graph.protocol import KnowledgeGraph
+from core.languages import Language, language
 from core.types import Path
 
 PERSON, TIME, NUMBER, THING = "person", "time", "number", "thing"
@@ -43,10 +45,13 @@ class Expected:
 
     answer_type: str = ""
     word: str = ""
+    code: str = ""  # the language of the question where that is not English
 
 
 def expected(graph: KnowledgeGraph, question: str, names: Iterable[str] = ()) -> Expected:
-    """What a question asks for, its entities' names left out."""
+    """What a question asks for, its entities' names left out. In a language other than English by its question words."""
+    if known := language(code_of(graph, question)):
+        return _in_language(graph, question, known, names)
     for name in sorted(names, key=len, reverse=True):
         question = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " X ", question, flags=re.IGNORECASE)
     words = [word.text for word in words_of(question)]
@@ -60,6 +65,46 @@ def expected(graph: KnowledgeGraph, question: str, names: Iterable[str] = ()) ->
         if word in ("what", "which", "whats"):
             return _thing(graph, words[at + 1 : at + 1 + LOOK + 2])
     return Expected()
+
+
+def _in_language(graph: KnowledgeGraph, question: str, known: Language, names: Iterable[str]) -> Expected:
+    """What a question in a language asks for by its first question word; one that is a function word as well asks only at its beginning."""
+    text = question.casefold()
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name.casefold(), " ")
+    found = [(at, phrase) for phrase in known.asks if (at := _place(text, phrase, known)) >= 0]
+    if not found:
+        return Expected()
+    at, phrase = min(found, key=lambda one: (one[0], -len(one[1])))
+    kind = known.asks[phrase]
+    if kind not in (PERSON, THING):
+        return Expected(kind, code=known.code) if kind in (TIME, NUMBER) else Expected()
+    rest = text[:at] + " " + text[at + len(phrase) :]
+    word = _relation_word(graph, rest, known)
+    return Expected(kind, word, known.code) if word or kind == PERSON else Expected()
+
+
+def _place(text: str, phrase: str, known: Language) -> int:
+    """Where a text has a question phrase, -1 where it does not ask by it."""
+    if not known.spaced:
+        return text.find(phrase)
+    found = re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text)
+    if found is None or phrase in known.words and any(map(str.isalnum, text[: found.start()])):
+        return -1
+    return found.start()
+
+
+def _relation_word(graph: KnowledgeGraph, text: str, known: Language) -> str:
+    """The stem of the first word that says one of the relations; in a script without blanks the name of a relation in the text."""
+    stems = relation_stems(graph.relation_names, known.code)
+    if not known.spaced:
+        said = {name for names in stems for name in names if name in text}
+        return max(said, key=lambda name: (len(name), name), default="")
+    for word in words_of(text):
+        stemmed = stem(word.text, known.code)
+        if word.text not in known.common and any(holds_stem(one, stemmed) for names in stems for one in names):
+            return stemmed
+    return ""
 
 
 def _thing(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
@@ -119,7 +164,7 @@ class AnswerFit:
 
     def __init__(self, graph: KnowledgeGraph, wanted: Expected, relations: dict[int, int]):
         self.graph, self.wanted, self.relations = graph, wanted, relations
-        self.stems = relation_stems(graph.relation_names)
+        self.stems = relation_stems(graph.relation_names, wanted.code)
         self._person: dict[int, bool] = {}
         self._tails: dict[int, set[int]] = {}
 
@@ -129,6 +174,8 @@ class AnswerFit:
             looks_like = shape(self.graph.node_name(path.end))
             return int(answer_type == looks_like or (answer_type, looks_like) == (NUMBER, TIME))
         named = bool(self.wanted.word) and path.forward[-1] and (self.names_relation(relation) or self.beside(path.nodes[-2], path.end))
+        if answer_type == PERSON and self.wanted.code:  # names of relations in other languages tell no persons
+            return 2 * named
         if answer_type == PERSON:
             return self.person(path.end) * (1 + named)
         if self.wanted.word:

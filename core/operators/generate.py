@@ -30,6 +30,7 @@ TEMPLATE_HELP = (
     "a line --- is the system message."
 )
 MARK = re.compile(r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE)  # before each answer, where a prompt asks for a line an answer
+STRANGE = re.compile("[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]")  # letters that are not Latin
 CHARACTERS_A_TOKEN = 3.5  # used only to foretell a prompt's size where no model is asked
 
 
@@ -145,5 +146,7 @@ def without_marks(reply: str) -> str:
 
 
 def about_tokens(messages) -> int:
-    """A rough size of messages in tokens, where no model is at hand to count."""
-    return round(sum(len(message["content"]) for message in messages) / CHARACTERS_A_TOKEN)
+    """A rough size of messages in tokens, where no model is at hand to count; a letter that is not Latin is nearly one."""
+    said = [message["content"] for message in messages]
+    strange = sum(len(STRANGE.findall(text)) for text in said if not text.isascii())
+    return round((sum(map(len, said)) + 2 * strange) / CHARACTERS_A_TOKEN)

@@ -5,14 +5,21 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from core.errors import BadParameter, nearest
+from core.languages import is_english, language_of_question
+from core.languages.language import name_of
 
 FOLDER = Path(__file__).parent
+ANSWERING = {
+    "passages": ("context", "numbered", "thought"),
+    "texts": ("tables", "map", "reduce"),
+    "evidence": ("answer",),
+}  # prompts of `messages` whose reply is an answer, or what it is made of
 PLACE = re.compile(r"\{([a-z_]{1,40})\}")  # {question} of a template
 PARTS = re.compile(r"^---[ \t]{0,40}$", re.MULTILINE)  # between a template's system message and what the user says
 LONGEST_TEMPLATE = 6_000  # characters, as a line that holds one lies in an address
@@ -57,7 +64,8 @@ def messages(file: str, name: str, abstract: bool = False, /, **values: str) -> 
     """
     prompt = prompts(file)[name]
     texts = {"system": system(prompt, abstract), "user": prompt["user"]}
-    return tuple({"role": role, "content": filled(text, **values)} for role, text in texts.items())
+    sent = tuple({"role": role, "content": filled(text, **values)} for role, text in texts.items())
+    return answered_in(sent, values["question"]) if name in ANSWERING.get(file, ()) and "question" in values else sent
 
 
 def with_examples(file: str, prompt: dict[str, Any], shots: int, abstract: bool = False, /, **values: str) -> tuple[dict[str, str], ...]:
@@ -82,7 +90,29 @@ def with_examples(file: str, prompt: dict[str, Any], shots: int, abstract: bool 
             turns.append({"role": "user", "content": filled(prompt["user"], **example)})
             turns.append({"role": "assistant", "content": example["answer"]})
     head = [{"role": "system", "content": said}] if (said := system(prompt, abstract)) else []
-    return (*head, *turns, {"role": "user", "content": text})
+    sent = (*head, *turns, {"role": "user", "content": text})
+    own = prompt.get("source") == OWN_SOURCE
+    return sent if own or "question" not in values else answered_in(sent, values["question"])
+
+
+def answered_in(sent: tuple[dict[str, str], ...], question: str) -> tuple[dict[str, str], ...]:
+    """The messages with the language to answer in, where the question is clearly in another than English: English prompts stay as they are.
+
+    >>> from core.prompts import answered_in
+    >>> sent = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Wer baute den Turm?"})
+    >>> answered_in(sent, "Wer baute den Turm?")[0]["content"]
+    'Be brief. Answer in German, the language of the question.'
+    """
+    code = language_of_question(question, False)
+    return sent if is_english(code) else instructed(sent, f"Answer in {name_of(code)}, the language of the question.")
+
+
+def instructed(sent: Iterable[Mapping[str, str]], sentence: str) -> tuple[dict[str, str], ...]:
+    """The messages with a sentence more at the end of the system message, which is made where there is none."""
+    first, *rest = map(dict, sent)
+    if first["role"] != "system":
+        return {"role": "system", "content": sentence}, first, *rest
+    return first | {"content": f"{first['content'].rstrip()} {sentence}"}, *rest
 
 
 def places_of(template: str) -> set[str]:

@@ -125,7 +125,7 @@ def _with_models(made: Sequence[str], work: Callable, item):
 
 def made_facts(text: str):
     """Facts of a text by patterns: capitalised names and pairs of long words, those of a sentence joined as the parser joins them."""
-    from core.builds.extract.noun_phrases import TOGETHER, _pairs
+    from core.builds.extract.mentions import TOGETHER, pairs
     from core.builds.facts import Entity, Facts, Relation
     from core.corpus.sentences import sentences
 
@@ -136,7 +136,7 @@ def made_facts(text: str):
         named = list(dict.fromkeys(NAMED.findall(said)))
         for name in named:
             entities.setdefault(name.casefold(), Entity(name, "thing", said, 1))
-        for a, b in _pairs([name.casefold() for name in named]):
+        for a, b in pairs([name.casefold() for name in named]):
             relations.setdefault((a, b), Relation(entities[a].name, entities[b].name, TOGETHER, said, "", 1.0))
     return Facts(tuple(entities.values()), tuple(relations.values()))
 

@@ -37,10 +37,14 @@ def test_documents_are_added_changed_shown_and_removed(folder, capsys):
     (folder / "a.md").write_text("# Ann\n\nAnn knows Cy.")
     (folder / "c.txt").write_text("Cy knows nobody.")
     _, out, _ = told(capsys, "add", folder, "--name", "notes")
-    assert out.splitlines() == ["1 document added to notes, 1 changed, 1 there already", "3 documents, 75 characters"]
+    assert out.splitlines() == [
+        "1 document added to notes, 1 changed, 1 there already",
+        "3 documents, 75 characters",
+        "Language: not recognised, read as English",
+    ]
     _, out, _ = told(capsys, "show", "notes")
     shown = ["  a.md  Ann  (20 characters)", "  b.txt  b  (39 characters)", "  c.txt  c  (16 characters)"]
-    assert out.splitlines() == ["My notes", "3 documents, 75 characters", *shown]
+    assert out.splitlines() == ["My notes", "3 documents, 75 characters", "Language: not recognised, read as English", *shown]
     _, out, _ = told(capsys, "remove", "notes", "a.md", "c.txt")
     assert out == "2 documents removed, 1 left in notes\n"
     assert [document.text for document in open_corpus("notes")] == ["Bo knows <script>alert('{x}')</script>."]
@@ -52,7 +56,18 @@ def test_those_that_ship_and_those_of_ones_own_are_listed(folder, capsys):
     told(capsys, "add", folder, "--name", "notes")
     _, out, _ = told(capsys, "list")
     lines = out.splitlines()
-    names = ["2wikimultihopqa", "cacm", "christmas-carol", "graphrag-bench-medical", "hotpotqa", "scifact", "notes"]
+    names = [
+        "2wikimultihopqa",
+        "cacm",
+        "christmas-carol",
+        "graphrag-bench-medical",
+        "hotpotqa",
+        "marj",
+        "qingshui",
+        "scifact",
+        "silbertal",
+        "notes",
+    ]
     assert [line.split()[0] for line in lines] == names
     assert lines[-1].endswith("(2 documents)") and lines[0].endswith("(comes with Hopscope)")
     _, out, _ = told(capsys, "show", "christmas-carol")

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.builds.asking import reply_to, side_by_side
+from core.builds.asking import in_language, reply_to, side_by_side
 from core.builds.base import BuildContext
 from core.builds.extract.extracting import Extractor
-from core.builds.extract.noun_phrases import PHRASE, NounPhrases
+from core.builds.extract.mentions import PHRASE
+from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.facts import Entity, Facts, Relation
 from core.builds.naming import folded
 from core.builds.speed import measured
@@ -82,6 +83,7 @@ class DescribedNames(Extractor):
         calls, read, chat = 0, 0, ctx.chat(self.model)
         for text, named in zip(texts, NounPhrases().found(texts, ctx)):
             _, names, asked = self._asked(text, named)
+            asked = in_language(asked, ctx)
             if names and chat.saved([asked], self._schema(names), REPLY) == [None]:
                 calls += 1
                 read += estimate_tokens(asked)

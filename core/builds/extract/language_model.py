@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from core.builds.asking import reply_to, side_by_side
+from core.builds.asking import in_language, reply_to, side_by_side
 from core.builds.base import BuildContext
 from core.builds.extract.extracting import Extractor
 from core.builds.extract.model_replies import SCHEMAS, Lists, lists_in
@@ -18,6 +18,7 @@ from core.builds.facts import Entity, Facts, Relation
 from core.builds.naming import folded
 from core.builds.speed import measured
 from core.errors import BadInput
+from core.languages import is_english
 from core.models.base import Chat, Reply
 from core.models.chat.replies import estimate_tokens
 from core.parameters import param
@@ -60,7 +61,8 @@ class LanguageModelExtraction(Extractor):
 
     def signature(self, ctx: BuildContext) -> str:
         asked = json.dumps([prompts(FILE), SCHEMAS, REPLY], sort_keys=True)
-        return f"{ctx.models.weights(self.model)} {hashlib.sha256(asked.encode()).hexdigest()}"
+        code = "" if is_english(ctx.language) else f" {ctx.language}"
+        return f"{ctx.models.weights(self.model)} {hashlib.sha256(asked.encode()).hexdigest()}{code}"
 
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if texts:
@@ -73,7 +75,7 @@ class LanguageModelExtraction(Extractor):
         each = (1 + self.gleaning) * (2 if self.schema == "kg" else 1)
         known = ctx.replies.measured(ctx.models.weights(self.model))
         for text in texts:
-            asked = messages(FILE, first, text=text)
+            asked = in_language(messages(FILE, first, text=text), ctx)
             if ctx.chat(self.model).saved([asked], SCHEMAS[first], REPLY) == [None]:
                 calls += each
                 read += each * estimate_tokens(asked)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from core.builds.base import BuildContext
+from core.builds.extract import by_language
 from core.builds.extract.extracting import Extractor
+from core.builds.extract.mentions import CROWDED, LONGEST, NEAR, PHRASE, TOGETHER, Named, pairs
 from core.builds.extract.parsing import read_batches
-from core.builds.facts import Entity, Facts, Relation
+from core.builds.facts import Facts, Relation
 from core.errors import ModelUnavailable
+from core.languages import is_english
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
@@ -33,22 +36,19 @@ TYPES = {
     "WORK_OF_ART": "work",
     "LAW": "law",
     "LANGUAGE": "language",
+    "PER": "person",  # of models for languages other than English, as MISC
+    "MISC": "name",
 }
 LETTERS = 2000  # characters looked at to tell whether a text is in Latin ones
-PHRASE = "concept"  # the type of what is no name
-TOGETHER = "appears with"
 CONTENT = ("NOUN", "PROPN")
 EDGES = ("DET", "PRON", "NUM", "PUNCT", "SPACE", "ADP", "CCONJ", "SCONJ", "PART", "AUX", "INTJ", "SYM", "X")  # never at an end of a name
 TIMES = frozenset(
     "january february march april may june july august september october november december monday tuesday wednesday thursday friday "
     "saturday sunday today yesterday tomorrow".split()
 )
-LONGEST = 8  # words of a name
-NEAR = 10  # entities of a sentence that one is joined with: those that follow it
 KEYWORDS = 3
 BATCH_CHUNKS = 64  # chunks parsed together
 FOREIGN = "not in Latin letters, which the English parser of noun phrases does not read; a language model may extract from it"
-CROWDED = f"a sentence names more than {NEAR + 1} entities; each was joined with the {NEAR} after it alone"
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,19 +58,29 @@ class NounPhrases(Extractor):
     verbs of the latter are keywords. No language model is asked.
 
     Pronouns, dates, numbers, stop words and single common nouns are no entities, the last but in a text without capital letters. An
-    entity is joined with at most the 10 after it in its sentence, so that lists stay small.
+    entity is joined with at most the 10 after it in its sentence, so that lists stay small. Documents in another language than English are
+    read by spaCy's model for it where one is installed, else by rules (`core.builds.extract.by_rule`).
     """
 
     title = "names and noun phrases"
     held = BATCH_CHUNKS
 
     def signature(self, ctx: BuildContext) -> str:
+        if not is_english(ctx.language):
+            return by_language.signature(ctx.language)
         try:
             return f"{PACKAGE} {version(PACKAGE)}"
         except PackageNotFoundError:
             raise ModelUnavailable(MISSING) from None
 
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+        if not is_english(ctx.language):
+            ctx.report.note(f"Names and phrases were found {by_language.words(ctx.language)}.")
+            numbers = [range(first, min(first + BATCH_CHUNKS, len(texts))) for first in range(0, len(texts), BATCH_CHUNKS)]
+            parts = [[texts[number] for number in batch] for batch in numbers]
+            for at, facts in read_batches(partial(by_language.read, ctx.language, facts_of), parts, ctx.check, ctx.workers):
+                yield from zip(numbers[at], facts)
+            return
         readable = [number for number, text in enumerate(texts) if latin(text)]
         yield from ((number, Facts(notes=(FOREIGN,))) for number in sorted(set(range(len(texts))) - set(readable)))
         batches = [readable[first : first + BATCH_CHUNKS] for first in range(0, len(readable), BATCH_CHUNKS)]
@@ -107,39 +117,13 @@ def facts_of(doc: Doc) -> Facts:
             entities.setdefault(name.casefold(), Named(said)).add(name, kind)
             named[name.casefold()] = None
         crowded = crowded or len(named) > NEAR + 1
-        for pair in _pairs(list(named)):
+        for pair in pairs(list(named)):
             joined.setdefault(pair, [0, said, _verbs(sentence)])[0] += 1
     shown = {key: known.entity for key, known in entities.items()}
     relations = (
         Relation(shown[a].name, shown[b].name, TOGETHER, said, verbs, float(times)) for (a, b), (times, said, verbs) in joined.items()
     )
     return Facts(tuple(shown.values()), tuple(relations), notes=(CROWDED,) if crowded else ())
-
-
-class Named:
-    """An entity of a chunk while its mentions are gathered."""
-
-    def __init__(self, said: str):
-        self.said, self.spellings, self.kinds = said, Counter[str](), Counter[str]()
-
-    def add(self, name: str, kind: str) -> None:
-        """One mention more."""
-        self.spellings[name] += 1
-        self.kinds[kind] += 1
-
-    @property
-    def entity(self) -> Entity:
-        """The entity by its most frequent spelling and type, that of a name before that of a phrase."""
-        name = min(self.spellings, key=lambda name: (-self.spellings[name], name))
-        kind = min(self.kinds, key=lambda kind: (kind == PHRASE, -self.kinds[kind], kind))
-        return Entity(name, kind, self.said, self.spellings.total())
-
-
-def _pairs(named: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each with the `NEAR` after it; of a pair the smaller first."""
-    for at, one in enumerate(named):
-        for other in named[at + 1 : at + 1 + NEAR]:
-            yield (one, other) if one < other else (other, one)
 
 
 def _verbs(sentence: Span) -> str:

@@ -17,10 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from core.graph.names.mentions import BRACKETS, COMMON, KOREAN, UNSPACED, Mention, Spelt, Vocabulary
-from core.graph.names.phrases import phrase
+from core.graph.names.language import code_of
+from core.graph.names.mentions import BRACKETS, COMMON, KOREAN, Mention, Spelt, Vocabulary
+from core.graph.names.phrases import phrase, spaced
 from core.graph.names.word_index import Word, bare, words_of
 from core.graph.protocol import KnowledgeGraph
+from core.languages import Language, language
+from core.languages.scripts import UNSPACED
+from core.languages.terms import stemmed
 
 LEAST_WITHIN = 2  # letters of a name that is meant though it is part of a word
 OTHERS = 3  # runners-up of a link
@@ -135,7 +139,11 @@ class _Judge:
 
     def __init__(self, graph: KnowledgeGraph, vocabulary: Vocabulary, question: str, words: Sequence[Word]):
         self.graph, self.vocabulary, self.question, self.words = graph, vocabulary, question, words
-        self.stems = relation_stems(graph.relation_names)
+        self.code = code_of(graph, question)
+        known = language(self.code)
+        self.common = COMMON if known is None else COMMON | frozenset(map(bare, known.common))
+        self.asking = ASKING if known is None else ASKING | known.asks.keys()
+        self.stems = relation_stems(graph.relation_names, self.code)
         self.capitals = any(letter.isupper() for letter in question[1:])
         self.all_stems = frozenset().union(*self.stems) if self.stems else frozenset()
         self._relations: dict[int, tuple[int, ...]] = {}
@@ -150,7 +158,7 @@ class _Judge:
         differs = text.casefold() != name.casefold()
         worth -= WRITTEN * (differs and not wrong)
         proper, typed = _capital(name), _capital(text)
-        clear = proper and (self.capitals or name.lower() != name) and name.casefold() not in COMMON
+        clear = proper and (self.capitals or name.lower() != name) and name.casefold() not in self.common
         clear = clear and (text == name or differs and text.lower() != text and _same_capitals(text, name))
         alike = (text == name or differs and typed == proper) and (typed or len(inside) < len(self.words))
         worth += CAPITALS * clear - LOWER * (typed and not proper) + ALIKE * alike + RELATED * self.names_a_relation(node, inside)
@@ -162,21 +170,21 @@ class _Judge:
         inside = [word.text for word in self.words if one.start <= word.start and word.end <= one.end]
         if not inside:
             return sum(map(str.isalnum, one.text)) < LEAST_WITHIN
-        return not one.clear and len(inside) <= 2 and all(word in COMMON for word in inside)
+        return not one.clear and len(inside) <= 2 and all(word in self.common for word in inside)
 
     def plainly_meant(self, found: Sequence[_Candidate]) -> list[_Candidate]:
         """The exact ones of plain names: those written as in the graph, behind the first word of the question, where there are any. A
         question word in small letters asks and names nothing."""
-        exact = [one for one in found if one.exact and one.text not in ASKING]
+        exact = [one for one in found if one.exact and one.text not in self.asking]
         return [one for one in exact if one.start and one.text != one.text.lower() and one.text == self.vocabulary.names[one.node]] or exact
 
     def weight(self, word: str) -> float:
         """What a matched word is worth, 0 to 1."""
-        if word in COMMON:
+        if word in self.common:
             return PLAIN
         if UNSPACED.search(word) or KOREAN.search(word):
             return _unspaced(word)
-        if word in type_words() or stem(word) in self.all_stems:
+        if word in type_words() or stem(word, self.code) in self.all_stems:
             return TYPE
         return NUMBER if word.isdecimal() else LETTERS.get(len(word), 1.0)
 
@@ -189,14 +197,14 @@ class _Judge:
     def cost(self, word: Word, like: str) -> float:
         """What a mistyped word takes from the worth of a name."""
         weight = self.weight(word.text)
-        if word.text in COMMON:
+        if word.text in self.common:
             return weight + ASTRAY
         changed = len(word.text) == len(like) and sorted(word.text) != sorted(like)
         return min(SHARE * weight, ERROR if word.text in self.vocabulary else UNKNOWN) + CHANGED * changed
 
     def names_a_relation(self, node: int, inside: Sequence[Word]) -> bool:
         """Whether the question holds, beside the name, a word of a relation that the node has."""
-        said = [stem(word.text) for word in self.words if word not in inside]
+        said = [stem(word.text, self.code) for word in self.words if word not in inside]
         return any(holds_stem(wanted, one) for relation in self.relations(node) for wanted in self.stems[relation] for one in said)
 
     def relations(self, node: int) -> tuple[int, ...]:
@@ -212,21 +220,30 @@ def _unspaced(text: str) -> float:
     return min(1.0, LETTER * len(text)) + MORE * len(text)
 
 
-def stem(word: str) -> str:
-    """A word without its common English endings: director, directed -> direct; written, wrote -> writ.
+def stem(word: str, code: str = "") -> str:
+    """A word without its common English endings: director, directed -> direct; written, wrote -> writ. In a language with another code what
+    Snowball's stemmer leaves, in German without the ge- of participles.
 
     >>> from core.graph.names.linking import stem
     >>> stem("director"), stem("directed"), stem("wrote")
     ('direct', 'direct', 'writ')
+    >>> stem("gebaut", "de"), stem("baute", "de"), stem("построил", "ru")
+    ('baut', 'baut', 'постро')
     """
+    if code:
+        left = stemmed(word, code)
+        return left[2:] if code == "de" and left.startswith("ge") and len(left) > 5 else left
     cut = ENDINGS.sub("", IRREGULAR.get(word, word))
     cut = cut if len(cut) >= 3 else word
     return cut[:-1] if len(cut) > 3 and cut[-1] == cut[-2] else cut
 
 
 @lru_cache(maxsize=8)
-def relation_stems(relation_names: tuple[str, ...]) -> tuple[frozenset[str], ...]:
-    """For each relation the stems of the words it is told by, without prepositions and the like."""
+def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[frozenset[str], ...]:
+    """For each relation the stems of the words it is told by, without prepositions and the like; in a script without blanks its name."""
+    known = language(code)
+    if known is not None:
+        return tuple(_own_stems(name, known) for name in relation_names)
     stems = []
     for name in relation_names:
         said = phrase(name)
@@ -235,6 +252,15 @@ def relation_stems(relation_names: tuple[str, ...]) -> tuple[frozenset[str], ...
             frozenset(stem(word) for word in words if len(word) > 2 and word not in ("with", "the", "and", "for", "thing", "place"))
         )
     return tuple(stems)
+
+
+def _own_stems(name: str, known: Language) -> frozenset[str]:
+    """The stems of a relation's name in a language other than English."""
+    words = bare(spaced(name)).split()
+    if not known.spaced:
+        return frozenset(words)
+    common = frozenset(map(bare, known.common))
+    return frozenset(stem(word, known.code) for word in words if len(word) > 2 and word not in common)
 
 
 @lru_cache(maxsize=1)

@@ -35,6 +35,16 @@ class Names:
         """
         return self.graph.nodes_named(name) or self.vocabulary.nodes(name.casefold())
 
+    def alike(self, name: str) -> tuple[int, ...]:
+        """The nodes of this name as `exact` finds them, else those that differ in apostrophes and accents alone; none where unknown. Of a
+        graph too large to hold accents count.
+
+        >>> from core.graph.names.lookup import names
+        >>> names(story).alike("TÍM"), names(toy).alike("F")
+        ((2,), ())
+        """
+        return self.exact(name) or self.vocabulary.alike(name)
+
     def find(self, name: str) -> int:
         """The node of this name; of several, the one with most edges. Raises UnknownEntity with the nearest names.
 
@@ -42,7 +52,7 @@ class Names:
         >>> names(toy).find("C")
         2
         """
-        found = self.exact(name) or self.exact(name.strip())
+        found = self.exact(name) or self.alike(name.strip())
         if not found:
             nearest = [self.graph.node_name(node) for node, _ in self.search(name, 3)]
             raise UnknownEntity(name, tuple(nearest))

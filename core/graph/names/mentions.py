@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ import numpy as np
 
 from core.graph.names.word_index import Word, WordIndex
 from core.graph.order import top_k
+from core.languages.scripts import UNSPACED
 
 Value = TypeVar("Value", covariant=True)
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
@@ -30,12 +32,9 @@ COMMON = frozenset(
         "whats when where which who whose why with word words write writer writers written wrote year years you"
     ).split()
 )
-# Letters of scripts that put no blanks between words: Thai, Lao, Burmese, Khmer, kana, Chinese characters; and Korean, whose particles
-# follow a name without one.
-UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
+# Korean, whose particles follow a name without a blank.
 KOREAN = re.compile(r"[\uac00-\ud7a3]")
+APOSTROPHES = str.maketrans("’‘ʼ＇`´", "''" + "'" * 4)  # however an apostrophe is set, it is one
 FUZZY_LETTERS = 3  # typed letters from which a name is looked for that differs; one more where a name has the word as it is
 FUZZY_WORDS = 60  # of a text that are read as mistyped
 
@@ -75,21 +74,33 @@ class Vocabulary:
         self.degrees: ByNode[SupportsInt] = degrees
         self._every = names
         self._lock = threading.RLock()
-        self.folded = [name.casefold() for name in names]
+        self.folded = [fold(name) for name in names]
         self._nodes: dict[str, tuple[int, ...]] = {}
         for node, name in enumerate(self.folded):
             self._nodes[name] = self._nodes.get(name, ()) + (node,)
 
     def nodes(self, folded: str) -> tuple[int, ...]:
-        """The nodes whose case-folded name this is, ascending."""
-        return self._nodes.get(folded, ())
+        """The nodes whose case-folded name this is, ascending, whatever the apostrophes."""
+        return self._nodes.get(folded.translate(APOSTROPHES), ())
+
+    def alike(self, name: str) -> tuple[int, ...]:
+        """The nodes whose name is this one but for case, apostrophes and accents, ascending."""
+        return self._unaccented.get(unaccented(name), ())
+
+    @cached_property
+    def _unaccented(self) -> dict[str, tuple[int, ...]]:
+        found: dict[str, tuple[int, ...]] = {}
+        for node, name in enumerate(self._every):
+            key = unaccented(name)
+            found[key] = (*found.get(key, ()), node)
+        return found
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
         """The nearest names: (node, score in 0..100) by (-score, node)."""
         from rapidfuzz.fuzz import ratio
         from rapidfuzz.process import cdist
 
-        wanted = text.casefold().strip()
+        wanted = fold(text).strip()
         if not wanted or k < 1:
             return []
         scores = cdist([wanted], self.folded, scorer=ratio, dtype=np.float32, workers=1)[0].astype(np.float64) * 0.8
@@ -98,6 +109,10 @@ class Vocabulary:
                 scores[node] = max(scores[node], _holding(wanted, name))
         nodes, best = top_k(np.arange(len(scores)), np.round(scores, 4), k)
         return list(zip(nodes.tolist(), best.tolist()))
+
+    def fold(self, text: str) -> str:
+        """A text as the names are folded."""
+        return fold(text)
 
     def choose(self, text: str) -> int | None:
         """The node a piece of text names: in its very case, else the one with most edges; None where there is none."""
@@ -132,7 +147,7 @@ class Vocabulary:
     def _at_words(self, question: str) -> list[Spelt]:
         """Every name in the text that begins and ends at a word's boundary, case aside, overlaps included. In scripts without blanks any
         place is one; a Korean name may end anywhere in a word."""
-        letters = [(folded, at) for at, letter in enumerate(question) for folded in letter.casefold()]
+        letters = [(folded, at) for at, letter in enumerate(question) for folded in self.fold(letter)]
         text = "".join(folded for folded, _ in letters)
         bounds = [at for at in range(len(text) + 1) if not _inside_word(text, at) or KOREAN.match(text[at - 1])]
         found = {}
@@ -164,6 +179,29 @@ class Vocabulary:
                 automaton.add_word(name, len(name))
         automaton.make_automaton()
         return automaton
+
+
+def fold(text: str) -> str:
+    """A text without case, its apostrophes all alike.
+
+    >>> from core.graph.names.mentions import fold
+    >>> fold("O’Neil") == fold("o'NEIL")
+    True
+    """
+    return text.casefold().translate(APOSTROPHES)
+
+
+def unaccented(text: str) -> str:
+    """A text without case and accents, its apostrophes all alike; marks and blanks stay.
+
+    >>> from core.graph.names.mentions import unaccented
+    >>> unaccented("Café Noir"), unaccented("C++")
+    ('cafe noir', 'c++')
+    """
+    folded = fold(text)
+    if folded.isascii():
+        return folded
+    return "".join(letter for letter in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(letter))
 
 
 def likeness(wanted: str, name: str) -> float:

@@ -106,5 +106,15 @@ def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str
     return text
 
 
+def spaced(relation: str) -> str:
+    """The words of a relation's name with blanks between them.
+
+    >>> from core.graph.names.phrases import spaced
+    >>> spaced("film.film.directed_by"), spaced("bornIn")
+    ('film film directed by', 'born in')
+    """
+    return " ".join(_words(relation))
+
+
 def _words(name: str) -> list[str]:
     return [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", name))]

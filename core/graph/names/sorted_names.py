@@ -40,6 +40,12 @@ class SortedNames(Vocabulary):
         first, last = self._range(folded.encode("utf-8", "surrogatepass"), True)
         return tuple(self._order[first:last].tolist())
 
+    def fold(self, text: str) -> str:
+        return text.casefold()
+
+    def alike(self, name: str) -> tuple[int, ...]:
+        return self.nodes(name.casefold())
+
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
         """The nearest names: (node, score in 0..100) by (-score, node); scores as `Vocabulary.search` has them."""
         from core.graph.bytes.spelling import shortest  # brings numba
@@ -126,6 +132,12 @@ class NumberedNames(Vocabulary):
     def nodes(self, folded: str) -> tuple[int, ...]:
         """The node of this number."""
         return self.graph.nodes_named(folded)
+
+    def fold(self, text: str) -> str:
+        return text.casefold()
+
+    def alike(self, name: str) -> tuple[int, ...]:
+        return self.nodes(name)
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
         """The smallest numbers that begin with these digits: (node, score) by (-score, node), as `Vocabulary.search` scores."""

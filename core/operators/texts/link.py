@@ -16,9 +16,9 @@ from core.types import Ranking, State, Usage
 class LinkNames(Operator):
     """For each name of the question the entity whose vector is nearest, where its cosine is `least` or more.
 
-    In-depth analysis, node operator Link (the first hit for each name, whatever its score; HippoRAG, DALK, FastGraphRAG). A
-    name that the graph has just so is linked to that node with score 1, without a search; but with `spelt` off it is searched like the
-    others, and may mean an entity of another name (fast-graphrag). Linked entities are the seeds of what follows.
+    In-depth analysis, node operator Link (the first hit for each name, whatever its score; HippoRAG, DALK, FastGraphRAG). A name that the
+    graph has just so, but for case, apostrophes and accents, is linked to that node with score 1, without a search; with `spelt` off it is
+    searched like the others, and may mean an entity of another name (fast-graphrag). Linked entities are the seeds of what follows.
 
     >>> line = "NamesInQuestion() >> LinkNames()"
     >>> story.names(retrieve(line, graph=story, question="Is Tim lame?", models=scores({})).seeds)
@@ -37,7 +37,7 @@ class LinkNames(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, best, others = ctx.graph, {}, []
         for name in state.names or ():
-            same = names(graph).exact(name) if self.spelt and graph.n_nodes else ()
+            same = names(graph).alike(name) if self.spelt and graph.n_nodes else ()
             if same:
                 best[min(same, key=lambda node: (-graph.degree(node), node))] = 1.0
             else:

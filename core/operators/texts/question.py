@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from core.graph.names.language import code_of
 from core.graph.names.lookup import names
 from core.graph.names.mentions import COMMON
 from core.graph.texts import node_chunks
+from core.languages.terms import content_words
 from core.models.base import question_vectors
 from core.models.chat.json_reply import json_reply
 from core.models.scorers import words
@@ -122,7 +124,11 @@ class ExtractKeywords(Operator):
             return state.replace(keywords=Keywords(tuple(found["low"]), tuple(found["high"])))
         low = vocabulary_names(text, ctx)
         named = {word for name in low for word in words(name)}
-        others = (word for word in words(text) if word not in named and word not in COMMON and len(word) > 1)
+        code = code_of(ctx.graph, text)
+        if code:
+            others = (word for word in content_words(text, code) if word not in named and not any(word in name.casefold() for name in low))
+        else:
+            others = (word for word in words(text) if word not in named and word not in COMMON and len(word) > 1)
         high = tuple(dict.fromkeys(others))[:MAX_NAMES]
         return state.replace(keywords=Keywords(high if node_chunks(ctx.graph) else low, high))
 

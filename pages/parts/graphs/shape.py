@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import streamlit as st
 from core.datasets import Dataset, datasets
 from core.graph.algorithms.overview import MANY
 from core.graph.columns import TYPES, Table
+from core.graph.names.language import choose_language, graph_language
 from pages.parts.graphs.walk_view import DARK, LIGHT
+from pages.parts.shared.language import language_choice
 from pages.parts.shared.session import graph_name
 from pages.parts.shared.session_state import Session, session
 
@@ -48,6 +51,13 @@ def figures(graph: Any) -> None:
     with st.container(horizontal=True, gap="large", key="figures"):
         for label, value in (("Entities", graph.n_nodes), ("Triples", graph.n_edges), ("Relations", graph.n_relations)):
             st.metric(label, f"{value:,}", width="content")
+    if graph.live is None:
+        language_choice(
+            graph_language(graph),
+            partial(choose_language, graph),
+            graph.digest[:8],
+            "It decides how words of questions are compared with names of relations, and which encoders are said to read the names.",
+        )
 
 
 def details(graph: Any) -> None:

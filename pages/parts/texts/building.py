@@ -23,6 +23,7 @@ from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import working
 from pages.parts.texts.building_cost import building_cost
+from pages.parts.texts.chosen import language_of
 from pages.parts.texts.graph_view import look
 from pages.parts.texts.kinds import chosen_build
 from pages.parts.texts.mending import mended
@@ -37,6 +38,7 @@ def builds(corpus: Corpus) -> None:
     one = changed_build(corpus, chosen_build(corpus))
     if one is None:
         return
+    language_of(corpus)
     card(corpus, one)
     now = status(corpus, one)
     if one.own:
@@ -118,6 +120,8 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     complete = bool(known.chunks) and not known.missing
     sentence = " ".join(["What the chunks tell is kept from before.", *known.after()]) if complete and _reads(now.build) else known.words()
     st.write(plain(sentence))
+    for said in known.language:
+        st.warning(plain(said), icon=":material/translate:")
     absent = _absent(now.build, complete)
     for how in absent:
         st.text(how)

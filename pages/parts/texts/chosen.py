@@ -12,6 +12,7 @@ from core.corpus import Corpus, corpora, open_corpus
 from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from pages.parts.shared.address import in_place
+from pages.parts.shared.language import language_choice
 from pages.parts.shared.session import chosen, engine, follow, went_here
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -95,3 +96,14 @@ def about(corpus: Corpus) -> None:
         graphs.setdefault(came.words(), {})[KINDS[find(came.build).graph]] = None
     for title, kinds in graphs.items():
         st.caption(plain(f"Comes with it: {', '.join(kinds)}. {title}."))
+    language_of(corpus)
+
+
+def language_of(corpus: Corpus) -> None:
+    """Draw the language of the documents, and the choice of another."""
+    language_choice(
+        corpus.language,
+        corpus.with_language,
+        f"{corpus.name}-{corpus.digest[:8]}",
+        "It decides how sentences are cut, names are found and words are compared. Graphs that were built with another one are outdated.",
+    )

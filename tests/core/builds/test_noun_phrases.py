@@ -7,7 +7,8 @@ import pytest
 from core.builds import build
 from core.builds.base import BuildContext, Made
 from core.builds.chunking import WholeDocuments
-from core.builds.extract.noun_phrases import NEAR, NounPhrases
+from core.builds.extract.mentions import NEAR
+from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.fact_store import FactStore
 from tests.core.builds.kit import Reading, Texts
 

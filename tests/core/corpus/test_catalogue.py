@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from core.builds.extract.by_rule import read_by_rule
 from core.corpus import Document, corpora, corpus_of, new_folder, open_corpus, questions, remove_corpus, write
 from core.errors import BadInput
+from core.indexes.words import Postings
+from core.languages import language_of_question, languages
 
 SHIPPED = {
     "hotpotqa": (562, 57),
@@ -14,6 +18,9 @@ SHIPPED = {
     "graphrag-bench-medical": (1, 1077),
     "cacm": (3204, 52),
     "scifact": (5183, 809),
+    "silbertal": (16, 10),
+    "qingshui": (16, 10),
+    "marj": (16, 10),
 }
 
 
@@ -41,6 +48,30 @@ def test_the_answers_to_the_carol_stand_in_it(own_home):
     assert len(text.encode()) == 159_025
     for question in corpus.questions("christmas-carol"):
         assert question.answers and all(answer in text for answer in question.answers)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "named"),
+    [
+        ("silbertal", "de", {"Klara Stettner", "Bergheim", "Jakob Unterrainer", "Die Nacht im Tunnel", "Maschinenfabrik Lindau"}),
+        ("qingshui", "zh", {"李明山", "青石桥", "沈若兰", "河上的灯", "清水博物馆"}),
+        ("marj", "ar", {"سليم حداد", "يوسف البحري", "جسر الوادي", "مكتبة المرج", "مصابيح الميناء"}),
+    ],
+)
+def test_small_corpora_in_other_languages(own_home, name, code, named):
+    if code == "zh":
+        pytest.importorskip("rjieba")
+    corpus = open_corpus(name)
+    assert corpus.language.code == code and not corpus.language.others
+    texts, ids = corpus.table.texts("text"), corpus.table.texts("id")
+    found = Postings.of(texts, code)
+    for question in corpus.questions(name):
+        assert language_of_question(question.text) == code and question.answers
+        assert any(answer in corpus.document(gold).text for gold in question.gold for answer in question.answers)
+        best = np.argsort(-found.bm25(question.text), kind="stable")[:4]
+        assert set(question.gold) <= {ids[row] for row in best}
+    entities = {entity.name for facts in read_by_rule(languages()[code], texts) for entity in facts.entities}
+    assert named <= entities and not entities & languages()[code].common
 
 
 def test_hotpotqa_tells_answers_and_two_gold_paragraphs(own_home):

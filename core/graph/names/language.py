@@ -1,0 +1,86 @@
+"""The language of a graph: as a person chose it, else by the texts it was made of, else by the names of its entities and relations."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+from core.errors import StoreError
+from core.graph.names.phrases import spaced
+from core.graph.protocol import KnowledgeGraph
+from core.io.durable import write_whole
+from core.io.plain import from_plain, to_plain
+from core.languages import Found, found_in, is_english, language_of_question
+from core.languages.detection import PARTS
+from core.languages.scripts import script_of
+
+FILE = "language.json"  # beside a graph: what a person chose
+SHELF = "language"
+NAMES, TOGETHER, RELATIONS = 400, 20, 200  # entities of a sample, how many make a text, and relations
+
+
+def graph_language(graph: KnowledgeGraph) -> Found:
+    """The language of a graph; nothing for a database that is asked live, of whose names nothing is here.
+
+    >>> from core.graph.names.language import graph_language
+    >>> graph_language(story).code
+    'en'
+    """
+    source = graph if graph.edited_from is None else graph.edited_from.graph
+    return source.derived.once(SHELF, None, lambda: _chosen(source) or _found(source))
+
+
+def code_of(graph: KnowledgeGraph, question: str) -> str:
+    """The code of the language by whose rules a question to a graph is read; empty for English. A question in Latin letters to a graph with
+    English names is read as English, so that a name from elsewhere changes nothing.
+
+    >>> from core.graph.names.language import code_of
+    >>> code_of(story, "Ist Tim lahm?"), code_of(story, "Кто такой Tim, сын писца?")
+    ('', 'ru')
+    """
+    own = graph_language(graph).code
+    if is_english(own) and (question.isascii() or script_of(question) in ("Latin", "")):
+        return ""
+    code = language_of_question(question) or own
+    return "" if is_english(code) else code
+
+
+def choose_language(graph: KnowledgeGraph, code: str) -> Found:
+    """The language of a graph as a person chooses it by its code, saved beside it; with an empty one as it is found. Raises StoreError."""
+    if graph.folder is None:
+        raise StoreError(f"The graph “{graph.name}” is not stored in a folder, so that its language cannot be saved.")
+    file = graph.folder / FILE
+    try:
+        if code:
+            write_whole(file, lambda temporary: temporary.write_text(json.dumps(to_plain(Found(code, chosen=True))), "utf-8"))
+        else:
+            file.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"The language cannot be saved in {file}: {error.strerror or error}.") from None
+    shelf = graph.derived.shelf(SHELF)
+    with shelf.lock:
+        shelf.values.clear()
+        shelf.latest = None
+    return graph_language(graph)
+
+
+def _chosen(graph: KnowledgeGraph) -> Found | None:
+    """What a person chose; None where they did not, or it cannot be read."""
+    if graph.folder is None:
+        return None
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        return from_plain(Found, json.loads((graph.folder / FILE).read_text("utf-8")))
+    return None
+
+
+def _found(graph: KnowledgeGraph) -> Found:
+    """The language by a sample of what the graph holds."""
+    if graph.live is not None:
+        return Found()
+    chunks = graph.columns.chunks
+    if chunks is not None and len(chunks):
+        return found_in(chunks.texts("text", range(0, len(chunks), max(1, -(-len(chunks) // PARTS)))))
+    step = max(1, -(-graph.n_nodes // NAMES))
+    names = graph.names(range(0, graph.n_nodes, step))
+    blocks = [", ".join(names[first : first + TOGETHER]) for first in range(0, len(names), TOGETHER)]
+    return found_in([*blocks, ", ".join(map(spaced, graph.relation_names[:RELATIONS]))])

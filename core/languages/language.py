@@ -1,0 +1,97 @@
+"""The languages that are known by name, as `languages.toml` describes them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from core.errors import BadParameter, nearest, shorten
+
+ENGLISH = "en"
+ASKED_FOR = ("person", "time", "number", "thing", "other")  # what question words ask for
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """A language by its code of ISO 639-1: how it is written, and which words its questions ask by.
+
+    `spaced` where blanks lie between words, `capital_nouns` where all nouns have a capital letter, as in German. `asking` are its question
+    words by what they ask for; `stemmer` is the name of Snowball's, `models` are spaCy's packages for it, the best first.
+    """
+
+    code: str
+    name: str
+    script: str
+    rtl: bool = False
+    spaced: bool = True
+    capital_nouns: bool = False
+    stemmer: str = ""
+    models: tuple[str, ...] = ()
+    abbreviations: tuple[str, ...] = ()
+    words: frozenset[str] = frozenset()
+    asking: Mapping[str, tuple[str, ...]] | None = None
+
+    @cached_property
+    def asks(self) -> dict[str, str]:
+        """What each question word or phrase asks for, the longest first."""
+        every = ((phrase, kind) for kind, phrases in (self.asking or {}).items() for phrase in phrases)
+        return dict(sorted(every, key=lambda one: (-len(one[0]), one[0])))
+
+    @cached_property
+    def common(self) -> frozenset[str]:
+        """Its function words and the words of its question phrases: none of them says what a text is about."""
+        return self.words.union(word for phrase in self.asks for word in phrase.split())
+
+    @property
+    def cased(self) -> bool:
+        """Whether its script has capital letters."""
+        return self.script in ("Latin", "Cyrillic", "Greek")
+
+
+@cache
+def languages() -> dict[str, Language]:
+    """The known languages by code.
+
+    >>> from core.languages import languages
+    >>> languages()["de"].name, languages()["ar"].rtl, languages()["zh"].spaced
+    ('German', True, False)
+    """
+    rows = tomllib.loads(Path(__file__).with_name("languages.toml").read_text("utf-8"))
+    return {code: _language(code, row) for code, row in rows.items()}
+
+
+def _language(code: str, row: dict) -> Language:
+    asking = {kind: tuple(row.pop(kind, ())) for kind in ASKED_FOR}
+    words, models, abbreviations = row.pop("words", "").split(), row.pop("models", ()), row.pop("abbreviations", ())
+    return Language(code, **row, models=tuple(models), abbreviations=tuple(abbreviations), words=frozenset(words), asking=asking)
+
+
+def language(code: str) -> Language | None:
+    """The language of a code; None for one that is not known, as for a text whose language could not be found."""
+    return languages().get(code)
+
+
+def name_of(code: str) -> str:
+    """The name of a language; the code itself where it is not known."""
+    known = language(code)
+    return known.name if known is not None else code
+
+
+def known_code(text: str) -> str:
+    """The code of a language that is given by code or name. Raises BadParameter with the nearest.
+
+    >>> from core.languages import known_code
+    >>> known_code("German"), known_code("ZH")
+    ('de', 'zh')
+    """
+    wanted = text.strip().casefold()
+    by_name = {one.name.casefold(): code for code, one in languages().items()}
+    if wanted in languages():
+        return wanted
+    if wanted not in by_name:
+        known = [*languages(), *(one.name for one in languages().values())]
+        raise BadParameter(f"“{shorten(text)}” is no language that is known here; give a code such as de.{nearest(text, known)}")
+    return by_name[wanted]

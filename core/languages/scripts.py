@@ -1,0 +1,49 @@
+"""Scripts of texts: which one most letters are of, and which ones put no blanks between words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+# Letters of scripts that put no blanks between words: Thai, Lao, Burmese, Khmer, kana, Chinese characters.
+UNSPACED_LETTERS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+UNSPACED = re.compile(f"[{UNSPACED_LETTERS}]")
+SCRIPTS = {
+    "Latin": "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff",
+    "Cyrillic": "\u0400-\u052f\u1c80-\u1c8f\u2de0-\u2dff\ua640-\ua69f",
+    "Greek": "\u0370-\u03ff\u1f00-\u1fff",
+    "Arabic": "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufeff",
+    "Hebrew": "\u0590-\u05ff\ufb1d-\ufb4f",
+    "Devanagari": "\u0900-\u097f",
+    "Thai": "\u0e00-\u0e7f",
+    "Hangul": "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af",
+    "Kana": "\u3040-\u30ff\u31f0-\u31ff",
+    "Han": "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff",
+}
+_LETTERS = {name: re.compile(f"[{letters}]") for name, letters in SCRIPTS.items()}
+_OTHER = re.compile(r"[^\W\d_]")
+LEAST_KANA = 0.05  # of the letters of a text with Chinese characters, from which it is Japanese
+
+
+def letters_by_script(text: str) -> Counter[str]:
+    """How many letters of each script a text has, those of a script that is not known here under an empty name."""
+    counts = Counter({name: len(pattern.findall(text)) for name, pattern in _LETTERS.items()})
+    counts[""] = max(0, len(_OTHER.findall(text)) - counts.total())
+    return +counts
+
+
+def script_of(text: str) -> str:
+    """The script that at least half of a text's letters are of; empty where it has none, or they are of several.
+
+    >>> from core.languages.scripts import script_of
+    >>> script_of("東京タワーはどこですか"), script_of("北京大学 (PKU)"), script_of("Кто это?"), script_of("1999")
+    ('Kana', 'Han', 'Cyrillic', '')
+    """
+    counts = letters_by_script(text)
+    total = counts.total()
+    if counts["Kana"] and counts["Kana"] + counts["Han"] >= total / 2 and counts["Kana"] >= LEAST_KANA * total:
+        return "Kana"
+    name, most = max(counts.items(), key=lambda one: one[1], default=("", 0))
+    return name if 2 * most >= total and total else ""

@@ -1,0 +1,64 @@
+"""Where a line's models, the question, and what it is asked of do not share a language: said before it costs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from core.graph.names.language import graph_language
+from core.languages import is_english, language_of_question
+from core.languages.language import name_of
+from core.models.combine import names
+from core.models.languages import WHERE, trained_elsewhere
+from core.parameters import parameters
+
+BY_WORDS = ("bm25", "tfidf", "tf-idf", "n-gram", "lsa", "lda")  # what compares words alone
+
+
+def mismatches(operators: Iterable[Any], models: Any, own: str, question: str, noun: str = "texts") -> tuple[str, ...]:
+    """Sentences on what does not fit: a model that was not trained on the language of the question or of the `noun` (texts, names), and a
+    question in another language than these where words are compared. `own` is the code of theirs, empty where it is not known."""
+    asked = language_of_question(question, not is_english(own)) if question else ""
+    if is_english(own) and is_english(asked):
+        return ()
+    operators, found = tuple(operators), list[str]()
+    for name in dict.fromkeys(_models(operators)):
+        found += _of_model(models, name, own, asked, noun)
+    if asked and own and asked != own and any(_by_words(operator) for operator in operators):
+        both = f"The question is in {name_of(asked)} and the {noun} are in {name_of(own)}"
+        found.append(f"{both}: they share few words, so that a search by words finds little.")
+    return tuple(found)
+
+
+def notes_on_language(operators: Iterable[Any], graph: Any, models: Any, question: str) -> tuple[str, ...]:
+    """What does not fit where operators run on a graph; nothing where that cannot be said."""
+    if graph is None or not hasattr(graph, "derived"):
+        return ()
+    noun = "texts" if graph.columns.chunks is not None else "names"
+    return mismatches(operators, models, graph_language(graph).code, question, noun)
+
+
+def _of_model(models: Any, name: str, own: str, asked: str, noun: str) -> Iterator[str]:
+    theirs, its = trained_elsewhere(models, name, own), trained_elsewhere(models, name, asked)
+    what = [f"the question is in {name_of(asked)}"] if its else []
+    what += [f"the {noun} are in {name_of(own)}"] if theirs and own != asked else []
+    if its and theirs and own == asked:
+        what = [f"the question and the {noun} are in {name_of(own)}"]
+    if what:
+        title = models.title(name)
+        yield f"{title} was trained on {its or theirs} alone, and {' and '.join(what)}: what it holds near in meaning says little. {WHERE}"
+
+
+def _models(operators: Iterable[Any]) -> Iterator[str]:
+    """The models other than language models that operators name."""
+    for operator in operators:
+        for part in operator.parts():
+            for parameter in parameters(type(part)):
+                value = getattr(part, parameter.name)
+                if parameter.model and not parameter.chat and isinstance(value, str) and value not in parameter.also:
+                    yield from names(value)
+
+
+def _by_words(operator: Any) -> bool:
+    values = (getattr(part, parameter.name) for part in operator.parts() for parameter in parameters(type(part)))
+    return any(value in BY_WORDS for value in values if isinstance(value, str))

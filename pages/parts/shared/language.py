@@ -1,0 +1,42 @@
+"""The language of a corpus or graph, and the choice of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.languages import Found, languages
+from pages.parts.shared.text import plain
+
+FOUND = "As found"
+
+
+def language_choice(found: Found, choose: Callable[[str], Any], key: str, effect: str) -> None:
+    """Draw a language, and the choice of another, by which `choose` is called with its code; with an empty one for that which is found.
+    `effect` is a sentence on what depends on it."""
+    widget = f"language-{key}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(plain(f"Language: {found.words()}"), width="content")
+        with st.popover("Change", type="tertiary", icon=":material/translate:"):
+            codes = ["", *sorted(languages(), key=lambda code: languages()[code].name)]
+            st.selectbox(
+                "Language",
+                codes,
+                index=codes.index(found.code) if found.chosen and found.code in codes else 0,
+                format_func=lambda code: languages()[code].name if code else FOUND,
+                key=widget,
+                on_change=lambda: _chosen(choose, widget),
+            )
+            st.caption(effect)
+    if trouble := st.session_state.pop(f"{widget}-trouble", ""):
+        st.error(plain(trouble))
+
+
+def _chosen(choose: Callable[[str], Any], widget: str) -> None:
+    try:
+        choose(st.session_state[widget])
+    except HopscopeError as error:
+        st.session_state[f"{widget}-trouble"] = str(error)

@@ -1,0 +1,115 @@
+"""What does not fit in language is said: models, questions, builds, prompts."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.builds.asking import in_language
+from core.builds.base import BuildContext
+from core.builds.catalogue import find
+from core.builds.cost import language_fit
+from core.corpus import Document
+from core.corpus.corpus import write
+from core.datasets import datasets
+from core.errors import BadParameter
+from core.graph.building.build import build
+from core.languages import language_of_question
+from core.models.base import NoModels
+from core.models.chat.replies import estimate
+from core.models.declared import row
+from core.models.registry import Registry
+from core.operators.generate import about_tokens
+from core.operators.languages import mismatches, notes_on_language
+from core.operators.text import parse_line as parse
+from core.prompts import messages, prompts, with_examples
+
+BY_MEANING, BY_WORDS = parse("EmbedQuery() >> VectorChunks()"), parse("SparseChunks()")
+GERMAN = "Der Turm wurde von Ada Quill erbaut, und die Brücke ist sehr alt."
+
+
+class Trained(NoModels):
+    """Models of which the encoder was trained on some languages."""
+
+    def __init__(self, *codes: str):
+        self.codes = codes
+
+    def languages(self, name: str) -> tuple[str, ...]:
+        return self.codes
+
+    def title(self, name: str) -> str:
+        return "The encoder"
+
+
+def test_an_english_encoder_and_a_russian_question():
+    (said,) = mismatches(BY_MEANING, Trained("en"), "en", "Кто построил мост?")
+    assert said.startswith("The encoder was trained on English alone, and the question is in Russian")
+    (said,) = mismatches(BY_MEANING, Trained("en"), "de", "Wer baute den Turm?")
+    assert "the question and the texts are in German" in said
+    (said,) = mismatches(BY_MEANING, Trained("en"), "de", "who built the tower")
+    assert "the texts are in German" in said and "question" not in said
+    assert mismatches(BY_MEANING, Trained(), "de", "Кто построил мост?") == ()  # of many languages
+    assert mismatches(BY_MEANING, Trained("en", "de"), "de", "Wer baute den Turm?") == ()
+    assert mismatches(BY_MEANING, Trained("en"), "en", "who built the tower") == mismatches(BY_MEANING, Trained("en"), "", "Rope") == ()
+
+
+def test_words_of_another_language_find_little():
+    (said,) = mismatches(BY_WORDS, Trained("en"), "en", "Кто построил мост?")
+    assert said == "The question is in Russian and the texts are in English: they share few words, so that a search by words finds little."
+    assert mismatches(BY_WORDS, Trained("en"), "de", "Wer baute den Turm?") == ()
+
+
+def test_it_is_in_the_trace_of_the_lane(tmp_path):
+    graph = build([("Ada Quill", "wrote", "The Salt Road")], tmp_path / "g", "g")
+    (said,) = notes_on_language(parse("EmbedQuery()"), graph, Trained("en"), "Кто написал The Salt Road?")
+    assert "the question is in Russian" in said
+    assert notes_on_language(parse("EmbedQuery()"), graph, Trained("en"), "who wrote The Salt Road?") == ()
+
+
+def test_questions_of_english_sets_are_never_taken_for_others():
+    sets = {name: one for known in datasets().values() for name, one in known.sets.items() if name in ("metaqa-1hop-test", "webqsp-test")}
+    asked = [question.text for one in sets.values() for question in one.questions()[::25]]
+    assert len(asked) > 200 and {language_of_question(text, False) for text in asked} <= {"en", ""}
+
+
+def test_a_build_says_how_it_reads_and_what_its_encoder_knows(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    documents = [Document(f"d{n}", GERMAN, "", f"d{n}") for n in range(3)]
+    corpus = write(tmp_path / "home" / "corpora" / "notes", documents)
+    names, vectors = language_fit(corpus, find("kg-noun-phrases"), Trained("en"))
+    assert names == "The documents are in German: names are found by rules, as no parser for German is installed."
+    assert vectors.startswith("The encoder was trained on English alone: vectors of German texts say little.")
+    assert language_fit(corpus.with_language("en"), find("kg-noun-phrases"), Trained("en")) == ()
+    english = "The bridge was built by Ada Quill, and it is the oldest of the town."
+    (mixed, *_) = language_fit(corpus.with_language("").add([Document("e", english, "", "e")]), find("chunks"), Trained())
+    assert mixed.endswith("% of what was looked at is in English; all documents are read as German.")
+
+
+def test_models_declare_their_languages():
+    registry = Registry()
+    assert registry.languages("minilm") == ("en",) and registry.languages("bge-m3") == ()
+    with pytest.raises(BadParameter, match="“?xx"):
+        row("own", {"kind": "encoder", "backend": "minilm", "languages": "en xx"}, "here")
+
+
+def test_prompts_name_the_language_of_the_question_and_no_english_one_changes():
+    asked = messages("passages", "numbered", passages="P", question="Wer baute den Turm?")
+    assert asked[0]["content"].endswith(" Answer in German, the language of the question.")
+    english = messages("passages", "numbered", passages="P", question="Who built the tower?")
+    assert english[0]["content"] == prompts("passages")["numbered"]["system"]
+    prompt = prompts("answer")["question-in-words"]
+    assert "Answer in Chinese" in with_examples("answer", prompt, 0, question="谁设计了青石桥？")[0]["content"]
+    assert all("Answer in" not in one["content"] for one in messages("texts", "keywords", question="谁设计了青石桥？"))
+
+
+def test_documents_are_read_in_their_language():
+    asked = [{"role": "user", "content": "Text"}]
+    assert in_language(asked, BuildContext(NoModels(), language="en")) is asked
+    system, user = in_language(asked, BuildContext(NoModels(), language="ar"))
+    assert system["content"] == "The text is in Arabic: write in Arabic, and names as they are in it." and user == asked[0]
+
+
+def test_tokens_of_other_scripts_are_not_counted_as_english():
+    russian = "Кто построил мост через реку в нашем городе в том году"  # 54 letters and blanks
+    assert 36 <= estimate(russian) <= 48 and 36 <= about_tokens([{"content": russian}]) <= 48
+    assert estimate("seven b") == 2 and about_tokens([{"content": "seven b"}]) == 2
+    assert 8 <= estimate("北京大学位于北京市海") <= 10 and estimate("Straße") == 2
