@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.errors import HopscopeError
 from core.languages import Found, languages
+from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
 
 FOUND = "As found"
@@ -17,7 +18,6 @@ FOUND = "As found"
 def language_choice(found: Found, choose: Callable[[str], Any], key: str, effect: str) -> None:
     """Draw a language, and the choice of another, by which `choose` is called with its code; with an empty one for that which is found.
     `effect` is a sentence on what depends on it."""
-    widget = f"language-{key}"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(plain(f"Language: {found.words()}"), width="content")
         with st.popover("Change", type="tertiary", icon=":material/translate:"):
@@ -27,16 +27,16 @@ def language_choice(found: Found, choose: Callable[[str], Any], key: str, effect
                 codes,
                 index=codes.index(found.code) if found.chosen and found.code in codes else 0,
                 format_func=lambda code: languages()[code].name if code else FOUND,
-                key=widget,
-                on_change=lambda: _chosen(choose, widget),
+                key=Session.language[key].name,
+                on_change=lambda: _chosen(choose, Session.language[key].value),
             )
             st.caption(effect)
-    if trouble := st.session_state.pop(f"{widget}-trouble", ""):
+    if trouble := Session.language_trouble.take():
         st.error(plain(trouble))
 
 
-def _chosen(choose: Callable[[str], Any], widget: str) -> None:
+def _chosen(choose: Callable[[str], Any], code: str) -> None:
     try:
-        choose(st.session_state[widget])
+        choose(code)
     except HopscopeError as error:
-        st.session_state[f"{widget}-trouble"] = str(error)
+        Session.language_trouble.value = str(error)

@@ -144,6 +144,9 @@ class Session:
     source_wanted: Key[Source | None] = Key(None, "What an address asks to be chosen; the sidebar takes it, before it is drawn.")
     last_graph: Key[Source] = Key(USUAL, "The graph chosen last, for pages that show no documents; set by the sidebar.")
 
+    language: Keys[str] = Keys("", "The language that a person chooses, by what is in it: a corpus or a graph.")
+    language_trouble: Key[str] = Key("", "Why a choice of a language could not be saved, said once.")
+
     # Compare: the question
     question: Widget[str] = Widget("", "The question in the bar; set by an address, a case, an example or a set.")
     model: Widget[bool] = Widget(True, "Whether a language model answers; set by the options, an address or a case.")
