@@ -34,7 +34,11 @@ def read(code: str, facts_of: Callable[[Any], Facts], texts: Sequence[str]) -> l
 def words(code: str) -> str:
     """How names are found in a language, as the end of a sentence: `by rules, as no parser for German is installed`."""
     package = model_of(code)
-    return f"by spaCy's {package}" if package else f"by rules, as no parser for {languages()[code].name} is installed"
+    if package:
+        return f"by spaCy's {package}"
+    if code == "zh" and by_rule.dictionary():
+        return "by the dictionary of rjieba"
+    return f"by rules, as no parser for {languages()[code].name} is installed"
 
 
 @cache

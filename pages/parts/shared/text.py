@@ -6,12 +6,18 @@ import re
 
 _MARKED = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:&@^=])")
 _LINKED = re.compile(r"(https?://|www(?=\.)|@(?=[\w-]))", re.IGNORECASE)  # what becomes a link even where every letter is escaped
+_RIGHT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"  # letters of Hebrew, Arabic and others
+_FROM_RIGHT = re.compile(rf"[{_RIGHT}]+(?:[ \d]{{1,3}}[{_RIGHT}]+)*")  # words of these
+_LETTER = re.compile(rf"[A-Za-z{_RIGHT}]")
 _JOINER = "\u2060"  # takes no room, and ends a line nowhere
 
 
 def plain(text: str) -> str:
-    """`text` so that Streamlit's Markdown shows it letter by letter."""
-    return _MARKED.sub(r"\\\1", _LINKED.sub(rf"\1{_JOINER}", " ".join(str(text).split())))
+    """`text` so that Streamlit's Markdown shows it letter by letter; words from right to left within others keep to themselves."""
+    said = " ".join(str(text).split())
+    if (first := _LETTER.search(said)) is not None and first[0].isascii():
+        said = _FROM_RIGHT.sub("\u2068\\g<0>\u2069", said)
+    return _MARKED.sub(r"\\\1", _LINKED.sub(rf"\1{_JOINER}", said))
 
 
 def many(count: int, what: str, more: str = "") -> str:

@@ -116,3 +116,10 @@ def test_what_questions_ask_for(code, tmp_path):
 def test_a_word_that_is_no_question_word_within_a_question(tmp_path):
     graph = build([("الجسر", "بنى", "سليم")], tmp_path / "g", "g")
     assert expected(graph, "أين الجسر من المدينة؟").answer_type == ""  # "من" is from here
+
+
+def test_words_from_the_right_keep_to_themselves_among_others():
+    from pages.parts.shared.text import plain
+
+    assert plain("2 سليم حداد gold") == "2 سليم حداد gold"  # it begins from the right: nothing is set apart
+    assert plain("of سليم حداد gold") == "of \u2068سليم حداد\u2069 gold" and plain("who_built *It*?") == "who\\_built \\*It\\*?"

@@ -113,6 +113,7 @@ def test_the_rows_that_ship_say_pooling_and_prompts():
         "bge-m3": ("cls", "", ""),
         "e5-base": ("mean", "query: ", "passage: "),
         "e5-multilingual": ("mean", "query: ", "passage: "),
+        "multilingual-e5-small": ("mean", "query: ", "passage: "),
         "nomic": ("mean", "search_query: ", "search_document: "),
         "gte": ("mean", "", ""),
     }
