@@ -16,7 +16,7 @@ from core.types import Question
 from pages.parts.compare.asking import known_question
 from pages.parts.shared.session import engine, follow, said, source
 from pages.parts.shared.session_state import Key, Session, session
-from pages.parts.shared.text import many, plain
+from pages.parts.shared.text import isolated, many, plain
 
 
 def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
@@ -53,7 +53,7 @@ def facts() -> None:
         return
     known = known_question(session.question)
     parts = [f":material/description: {plain(corpus.title)} · {many(corpus.n_documents, 'document')}"]
-    parts += [f":green[★ {plain(answer)}]" for answer in session.answers]
+    parts += [f":green[★ {isolated(answer)}]" for answer in session.answers]
     parts += [many(len(known.gold), "gold passage")] if known is not None and known.gold else []
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="documents"):
         st.caption(" &nbsp;·&nbsp; ".join(parts), width="content")

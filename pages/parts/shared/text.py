@@ -20,6 +20,11 @@ def plain(text: str) -> str:
     return _MARKED.sub(r"\\\1", _LINKED.sub(rf"\1{_JOINER}", said))
 
 
+def isolated(text: str) -> str:
+    """As `plain`, of a text beside others: one from right to left does not draw these into it."""
+    return f"\u2068{plain(text)}\u2069" if _FROM_RIGHT.search(text) else plain(text)
+
+
 def many(count: int, what: str, more: str = "") -> str:
     """A number with its noun: 1 question, 1,200 questions; `more` where the plural is not made by an s."""
     return f"{count:,} {what if count == 1 else more or what + 's'}"
