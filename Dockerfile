@@ -4,7 +4,6 @@ ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 HOPSCOPE_HOME=/data
 WORKDIR /build
 COPY . .
 RUN pip install hatchling && python -m hatchling build -t wheel -d /wheel
-RUN pip install "torch==2.13.0+cpu" --extra-index-url https://download.pytorch.org/whl/cpu
 RUN pip install -c constraints.txt "$(ls /wheel/*.whl)[llm]" && rm -rf /build /wheel
 RUN useradd --create-home hopscope && mkdir /data && chown hopscope /data
 WORKDIR /data

@@ -19,6 +19,7 @@ import pytest
 from core import __version__
 from core.io.home import ROOT
 from core.runtime.server_process import free_port
+from tests.benchmarks.install import Installed, sizes, table
 from tests.core.test_requirements import named
 from tests.server import CHROMIUM, open_page, settle
 
@@ -116,6 +117,34 @@ def test_three_lines_of_python_run_outside_the_checkout(installed, tmp_path):
     )
     said = outside(installed, tmp_path, "python", "-c", "\n".join(lines))
     assert said.stdout.strip() == "Christopher Nolan", said.stderr
+
+
+def test_it_answers_without_torch(installed, tmp_path):
+    """The usual encoder runs by OpenVINO, so that torch, transformers and sentence-transformers are an extra."""
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(['torch', 'transformers', 'sentence_transformers']); import hopscope as hs; "
+        "found = hs.compare('who directed Inception', ['lego-12', 'chain-ranking'], graph='metaqa', progress=False); "
+        "print([(lane.answers[0], lane.error) for lane in found]); "
+        "_ = hs.corpus('notes', {'a': 'Ada Lovelace wrote to Charles Babbage.', 'b': 'Babbage built an engine.'}); "
+        "hs.build('notes', progress=False); "
+        "print([lane.error for lane in hs.compare('Who built an engine?', ['vanilla-rag', 'hipporag'], corpus='notes', progress=False)])"
+    )
+    said = outside(installed, tmp_path, "python", "-c", code)
+    assert said.stdout.splitlines() == ["[('Christopher Nolan', ''), ('Christopher Nolan', '')]", "['', '']"], said.stderr
+
+
+def test_sizes_of_an_install_are_those_of_its_files(tmp_path):
+    (tmp_path / "big").mkdir()
+    (tmp_path / "big" / "a.so").write_bytes(b"x" * 3_000_000)
+    (tmp_path / "big" / "a.pyc").write_bytes(b"x" * 500_000)
+    for name, files in (("big-1.0", 'big/a.so,,\nbig/a.pyc,,\n"big/not, there.py",,\n'), ("small-2", "small.py,,\n")):
+        (tmp_path / f"{name}.dist-info").mkdir()
+        (tmp_path / f"{name}.dist-info" / "RECORD").write_text(files)
+    (tmp_path / "small.py").write_bytes(b"x" * 1_000_000)
+    assert sizes(tmp_path) == ({"big": 3_000_000, "small": 1_000_000}, 500_000)
+    said = table(Installed(*sizes(tmp_path), (7.2, 31.0)))
+    assert said.startswith("4 MB in 2 packages, 4 MB with what pip compiles; 7 s of the processor, 31 s of the clock")
+    assert "| big | 3 |\n| small | 1 |\n| 0 others | 0 |" in said
 
 
 def test_work_in_another_process_finds_the_package(installed, tmp_path):

