@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import numpy as np
 
 from core.graph.names.language import graph_language
 from core.graph.store import Graph
-from core.indexes.encoded import DONE, Of, count, texts
+from core.indexes.appended import matched
+from core.indexes.encoded import DONE, KEYS, Of, count, earlier_folders, keys, texts
 from core.indexes.place import free, index_folder, keep_if_possible
 from core.io import digests
 from core.languages import is_english
@@ -27,9 +29,13 @@ from core.runtime.meter import silent, spent
 VERSION = 1
 SHELF = "words"  # where opened ones are found on their graph
 SAVED_FROM = 5_000  # texts from which their words are saved; those of fewer are read in less than a second
+MOST_NEW = 0.1  # the share of texts that may be new where an earlier content's words are changed
 BLOCK = 2_000  # texts read between two looks at whether somebody cancelled
+COUNTED = 500  # texts whose words are counted together
 K1, B = 1.5, 0.75  # of BM25
 Tell = Callable[[str, float | None], None]
+Counted = tuple[np.ndarray, np.ndarray, np.ndarray]  # words, how often each, how many words each text has
+NO_WORDS = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,30 +57,69 @@ class Postings:
 
     @classmethod
     def of(cls, many: Iterable[str], code: str = "") -> Postings:
-        """The postings of some texts in a language, one after the other."""
+        """The postings of some texts in a language, one after the other; what a block of them has is counted before the next is read."""
         from scipy.sparse import csr_array
 
-        known, ids, lengths = Numbered(), array("i"), array("i")
-        for text in many:
-            found = terms(text, code)
-            ids.extend([known[word] for word in found])
-            lengths.append(len(found))
+        known, counted, lengths = Numbered(), list[Counted](), array("i")
+        texts = iter(many)
+        while some := list(islice(texts, COUNTED)):
+            found = [terms(text, code) for text in some]
+            lengths.extend(map(len, found))
+            counted.append(_counted([known[word] for one in found for word in one], [len(one) for one in found]))
         order = sorted(known, key=lambda word: word.encode("utf-8", "surrogatepass"))
         place = np.empty(len(order), np.int32)
         place[[known[word] for word in order]] = np.arange(len(order), dtype=np.int32)
-        rows = np.concatenate([[0], np.cumsum(np.frombuffer(lengths, np.int32), dtype=np.int64)])
-        shape = (len(lengths), len(order))
-        counts = csr_array((np.ones(len(ids), np.int32), place[np.frombuffer(ids, np.int32)], rows), shape=shape)
-        del ids
-        counts.sum_duplicates()
+        words, often, each = (np.concatenate([NO_WORDS, *parts]) for parts in zip((NO_WORDS,) * 3, *counted))
+        del counted
+        narrow = np.int32 if len(words) < np.iinfo(np.int32).max else np.int64
+        rows = np.concatenate([[0], np.cumsum(each, dtype=np.int64)]).astype(narrow)
+        counts = csr_array((often, place[words].astype(narrow, copy=False), rows), shape=(len(lengths), len(order)))
+        del words, often
         columns = counts.tocsc()
+        del counts
+        items = columns.indices.astype(np.int32, copy=False)
         spelled = [word.encode("utf-8", "surrogatepass") for word in order]
-        begins = np.concatenate([[0], np.cumsum([len(word) for word in spelled], dtype=np.int64)])
-        letters, starts = np.frombuffer(b"".join(spelled), np.uint8), columns.indptr.astype(np.int64)
-        items, times = columns.indices.astype(np.int32), columns.data
+        return cls._of(spelled, columns.indptr.astype(np.int64), items, columns.data, np.array(lengths, np.int32), code)
+
+    @classmethod
+    def _of(cls, words: list[bytes], starts: np.ndarray, items: np.ndarray, times: np.ndarray, lengths: np.ndarray, code: str) -> Postings:
+        """The postings of words in their order."""
+        begins = np.concatenate([[0], np.cumsum([len(word) for word in words], dtype=np.int64)])
         weights = times * np.repeat(_tfidf_idf(np.diff(starts), len(lengths)), np.diff(starts))
-        norms = np.sqrt(np.bincount(items, weights**2, len(lengths)))
-        return cls(letters, begins, starts, items, times, np.array(lengths, np.int32), norms, code)
+        weights *= weights
+        norms = np.sqrt(np.bincount(items, weights, len(lengths)))
+        return cls(np.frombuffer(b"".join(words), np.uint8), begins, starts, items, times, lengths, norms, code)
+
+    def changed(self, now: np.ndarray, fresh: Postings, places: np.ndarray) -> Postings:
+        """The postings after a change, those of all texts anew: text `i` is text `now[i]` afterwards, or removed where that is -1, and
+        those of `fresh` are texts `places`.
+
+        >>> import numpy as np
+        >>> from core.indexes.words import Postings
+        >>> whole = Postings.of(["a clerk", "a turkey"]).changed(np.array([-1, 0]), Postings.of(["the clerk"]), np.array([1]))
+        >>> [whole.word(number).decode() for number in range(4)], whole.items.tolist(), whole.lengths.tolist()
+        (['a', 'clerk', 'the', 'turkey'], [0, 1, 1, 0], [2, 2])
+        """
+        words = [self.word(number) for number in range(len(self.begins) - 1)]
+        more = [fresh.word(number) for number in range(len(fresh.begins) - 1)]
+        every = sorted({*words, *more})
+        number = {word: place for place, word in enumerate(every)}
+        numbered = lambda known, starts: np.repeat(np.array([number[word] for word in known], np.int64), np.diff(starts))
+        there = now[self.items] >= 0
+        keys = np.concatenate(
+            [
+                numbered(words, self.starts)[there] << 32 | now[self.items[there]],
+                numbered(more, fresh.starts) << 32 | places[fresh.items].astype(np.int64),
+            ]
+        )
+        order = np.argsort(keys, kind="stable")
+        keys, times = keys[order], np.concatenate([self.times[there], fresh.times])[order]
+        counts = np.bincount(keys >> 32, minlength=len(every))
+        lengths = np.empty(int((now >= 0).sum()) + len(places), np.int32)
+        lengths[now[now >= 0]], lengths[places] = self.lengths[now >= 0], fresh.lengths
+        left = [word for word, count in zip(every, counts.tolist()) if count]
+        starts = np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64)
+        return self._of(left, starts, (keys & 0xFFFFFFFF).astype(np.int32), times, lengths, self.code)
 
     def __len__(self) -> int:
         """How many texts there are."""
@@ -135,6 +180,15 @@ class Numbered(dict[str, int]):
         return self[word]
 
 
+def _counted(words: list[int], lengths: list[int]) -> Counted:
+    """The different words of each text of a block, ascending, and how often it has each, one text after the other; how many those are of
+    each text."""
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    pairs, times = np.unique(rows << 32 | np.array(words, np.int64), return_counts=True)
+    each = np.bincount(pairs >> 32, minlength=len(lengths))
+    return (pairs & 0xFFFFFFFF).astype(np.int32), times.astype(np.int32), each.astype(np.int32)
+
+
 def _tfidf_idf(holding: np.ndarray, total: int) -> np.ndarray:
     return np.log((1 + total) / (1 + holding)) + 1
 
@@ -154,11 +208,13 @@ def _had(graph: Graph, of: Of, code: str, progress: Tell, check: Callable[[], No
     folder = index_folder(graph) / f"words-{of}"
     found = opened(folder, code)
     if found is None:
-        found = Postings.of(_texts(graph, of, progress, check), code)
+        named = np.concatenate([keys(list(some)) for some in _blocks(graph, of, check)])
+        found = _changed(graph, of, folder, named, code, progress, check) or Postings.of(_texts(graph, of, progress, check), code)
         with suppress(OSError):  # said by who writes there
             folder.mkdir(parents=True, exist_ok=True)
         for name in ARRAYS:
             keep_if_possible(folder / f"{name}.npy", partial(np.save, arr=getattr(found, name)))
+        keep_if_possible(folder / KEYS, partial(np.save, arr=named))
         facts = {"version": VERSION, "texts": total, **({"language": code} if code else {})}
         keep_if_possible(folder / DONE, lambda stream: stream.write(json.dumps(digests.marked(facts)).encode()))
     return found
@@ -187,10 +243,41 @@ def opened(folder: Path, code: str = "") -> Postings | None:
         return None
 
 
+def _changed(
+    graph: Graph, of: Of, folder: Path, named: np.ndarray, code: str, progress: Tell, check: Callable[[], None]
+) -> Postings | None:
+    """The postings of an earlier content with what has changed; None where none is there or a tenth of the texts is new. `named` are the
+    keys of the texts."""
+    for earlier in earlier_folders(folder, others=graph.columns.of_texts):
+        before = opened(earlier, code)
+        try:
+            digests.check_sealed(earlier / KEYS)
+            known = np.load(earlier / KEYS)
+        except (OSError, ValueError, EOFError):
+            continue
+        if before is None or len(before) != len(known):
+            continue
+        now = matched(known, named)
+        fresh = np.setdiff1d(np.arange(len(named)), now[now >= 0], assume_unique=True)
+        if len(fresh) > MOST_NEW * len(named):
+            continue
+        progress(f"Reading the words of {len(fresh):,} new texts", None)
+        new = (text for first in range(0, len(fresh), BLOCK) for text in texts(graph, of, fresh[first : first + BLOCK]))
+        return before.changed(now, Postings.of(new, code), fresh)
+    return None
+
+
 def _texts(graph: Graph, of: Of, progress: Tell, check: Callable[[], None]) -> Iterator[str]:
     """The texts of a graph; between two blocks `progress` is given how far it is, and `check` may raise."""
     total = count(graph, of)
+    for number, some in enumerate(_blocks(graph, of, check)):
+        progress(f"Reading the words of {total:,} texts", number * BLOCK / total)
+        yield from some
+
+
+def _blocks(graph: Graph, of: Of, check: Callable[[], None]) -> Iterator[list[str]]:
+    """The texts of a graph, some thousands at a time; between two `check` may raise."""
+    total = count(graph, of)
     for first in range(0, total, BLOCK):
         check()
-        progress(f"Reading the words of {total:,} texts", first / total)
-        yield from texts(graph, of, range(first, min(total, first + BLOCK)))
+        yield texts(graph, of, range(first, min(total, first + BLOCK)))

@@ -94,3 +94,40 @@ def test_reading_many_texts_can_be_cancelled(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         postings(stored(tmp_path / "graph", TEXTS), "chunks", check=cancelled)
+
+
+@given(OF, st.lists(st.integers(-1, 5), max_size=6), OF)
+def test_what_has_changed_gives_the_postings_of_all_texts_anew(texts, order, new):
+    # A text goes where `order` says, once; those that it does not name are removed, and new ones take the places between.
+    kept = [one for one in dict.fromkeys(order) if 0 <= one < len(texts)]
+    after = [texts[one] for one in kept] + new
+    now = np.full(len(texts), -1, np.int64)
+    now[kept] = np.arange(len(kept))
+    changed = Postings.of(texts).changed(now, Postings.of(new), np.arange(len(kept), len(after)))
+    assert same(changed, Postings.of(after))
+
+
+def same(one, other):
+    pairs = [(getattr(one, name), getattr(other, name)) for name in words.ARRAYS]
+    return all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in pairs)
+
+
+def test_of_a_changed_graph_only_new_texts_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(words, "SAVED_FROM", 4)
+    texts = [f"clerk number {number} of {number % 7}" for number in range(40)]
+    postings(stored(tmp_path / "one", texts), "chunks")
+    read = []
+    monkeypatch.setattr(words.Postings, "of", classmethod(lambda cls, many, code="": read.append(list(many)) or real(read[-1])))
+    changed = [*texts[:3], "a turkey", *texts[4:30], *texts[31:]]
+    found = postings(graph := stored(tmp_path / "one", changed), "chunks")
+    assert read == [["a turkey"]] and same(found, real(changed))
+    assert same(opened(index_folder(graph) / "words-chunks"), found)
+    postings(stored(tmp_path / "one", [f"other {number}" for number in range(40)]), "chunks")
+    assert len(read[-1]) == 40  # too much is new
+
+
+def real(texts):
+    return REAL(texts)
+
+
+REAL = Postings.of
