@@ -44,7 +44,7 @@ ROWS = {
     "rkg-noun-phrases": ("l-lightrag", "g-lightrag", "h-lightrag"),
     "tree-noun-phrases": ("raptor",),
     "passage-noun-phrases": ("kgp",),
-    "links-nearest": ("vector-search", "bm25", "gar", "fastinsight"),
+    "links-nearest": ("vector-search", "bm25", "hipporag-2-corpus-graph"),  # others there read documents by a model
 }  # the builds, and the rows without a language model that are asked on them
 CHANGED = 5  # documents that are added, and removed
 SIZE, WORDS = 384, 1 << 14  # of made vectors: numbers, and words that are told apart

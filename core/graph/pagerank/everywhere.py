@@ -29,6 +29,13 @@ class Pushed:
     left: float
     steps: int
 
+    def note(self, best: str) -> str:
+        """How far the push went, as a sentence, where it was to settle the `best`."""
+        return (
+            f"PageRank was pushed until the best {best} had settled, after {self.steps:,} steps; {self.left:.1%} of the weight was left to "
+            "push, and scores may be off by as much together."
+        )
+
 
 def pushed_everywhere(
     links: Links,
@@ -42,15 +49,17 @@ def pushed_everywhere(
 ) -> Pushed:
     """The PageRank of restarts by `shares` (float64 [n], sum one), as exact as the best `keep` of the nodes `wanted` need.
 
-    `alike` are the nodes that many restarts are at, ascending, and `known` the PageRank of one that restarts alike at them. `links` are
-    those of steps along out-edges, an edge each way. Residuals of at least a bar times a node's steps are pushed, first in, first out;
+    `alike` are the nodes that many restarts are at, ascending, and `known` the PageRank of one that restarts alike at them. `links` have
+    weights. Residuals of at least a bar times a node's steps are pushed, first in, first out;
     the bar falls until the best are the same, all but 1 - `RECALL` of them. Raises what `check` raises.
     """
     common = float(np.median(shares[alike])) if len(alike) else 0.0
     residual, estimate = shares.copy(), np.zeros(len(shares))
     residual[alike] -= common
     base = common * len(alike) * known if len(alike) else estimate
-    degrees = np.diff(links.out_indptr).astype(np.float64)
+    degrees = np.zeros(len(shares))
+    for side, indptr in ((1, links.out_indptr), (2, links.in_indptr)):
+        degrees += np.diff(indptr) if links.way & side else 0.0
     queue, queued, steps, before = np.empty(len(shares), np.int64), np.zeros(len(shares), bool), 0, NOBODY
     bar = np.inf
     for _ in range(MOST):
@@ -70,7 +79,7 @@ def pushed_everywhere(
 def _push(estimate, residual, queue, queued, damping, bar, degrees, links):
     """Pushes residuals of at least `bar` times a node's steps until there are none, and gives the steps walked; those of both signs, by
     the weights of the steps. Nobody is in the queue before and after."""
-    _, indptr, ends, _, _, weights, _, strength, _ = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, _ = links
     n, size, head, walked = len(residual), 0, 0, 0
     for node in range(n):
         if abs(residual[node]) >= bar * max(1.0, degrees[node]):
@@ -86,14 +95,18 @@ def _push(estimate, residual, queue, queued, damping, bar, degrees, links):
         residual[node] = 0.0
         estimate[node] += (1.0 - damping) * held
         gain = damping * held / max(strength[node], 1e-300)
-        walked += indptr[node + 1] - indptr[node]
-        for at in range(indptr[node], indptr[node + 1]):
-            near = ends[at]
-            after = residual[near] + gain * weights[at]
-            residual[near] = after
-            if not queued[near] and abs(after) >= bar * max(1.0, degrees[near]):
-                tail = head + size
-                queue[tail if tail < n else tail - n] = near
-                queued[near] = True
-                size += 1
+        for side in range(2):
+            if not way & (side + 1):
+                continue
+            indptr, ends, weights = (out_indptr, tails, out_weights) if side == 0 else (in_indptr, in_heads, in_weights)
+            walked += indptr[node + 1] - indptr[node]
+            for at in range(indptr[node], indptr[node + 1]):
+                near = ends[at]
+                after = residual[near] + gain * weights[at]
+                residual[near] = after
+                if not queued[near] and abs(after) >= bar * max(1.0, degrees[near]):
+                    tail = head + size
+                    queue[tail if tail < n else tail - n] = near
+                    queued[near] = True
+                    size += 1
     return walked

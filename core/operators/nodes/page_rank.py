@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.graph.store import Graph
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.facts import ends_of_facts
 from core.operators.texts.hits import best_names, ranked
-from core.operators.texts.pagerank import weighted_pagerank
+from core.operators.texts.pagerank import SOLVED_UP_TO, posed, weighted_pagerank
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -26,7 +27,7 @@ class SimilarPageRank(Operator):
     HippoRAG 2 lets a language model say which of the five facts nearest to the question help, and begins at their ends. With `at` that is
     so here: the walk restarts at the relations found, at their ends as `PassagesOfFacts` has it, or, where a corpus graph has no facts, at
     the nodes found. `RankHits` with a language model before it is that filter. Where none is left there is no walk, and the nodes are those
-    nearest to the question, as in HippoRAG 2.
+    nearest to the question, as in HippoRAG 2. On a graph of more than 250,000 edges with weights PageRank is pushed, as a note says.
 
     With `damping` 0 and nothing everywhere what is left are the seeds.
 
@@ -72,7 +73,7 @@ class SimilarPageRank(Operator):
             recorder.notes.append("No node is like the question; all count alike.")
             shares[:] = 1.0
         ctx.progress("PageRank from what is alike", None)
-        scores = weighted_pagerank(ctx.graph, shares / shares.sum(), self.damping, True, ctx.check)
+        scores = self._scored(ctx, shares / shares.sum(), recorder)
         nodes = np.flatnonzero(scores > 0)
         found = ranked("node", nodes, scores[nodes], self.keep)
         recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
@@ -88,6 +89,23 @@ class SimilarPageRank(Operator):
             assert state.nodes is not None
             among = np.array(state.nodes.items, np.int64)
         return ranked("node", among, cosines[among], self.seeds)
+
+    def _scored(self, ctx: Context, shares: np.ndarray, recorder: Recorder) -> np.ndarray:
+        """The PageRank of every node; of a graph of more than `SOLVED_UP_TO` edges as exact as the best `keep` need."""
+        graph, solve = ctx.graph, weighted_pagerank
+        if graph.n_edges <= SOLVED_UP_TO or not isinstance(graph, Graph):
+            return solve(graph, shares, self.damping, True, ctx.check)
+        from core.graph.pagerank.everywhere import pushed_everywhere  # brings numba
+
+        links = posed(graph, shares, self.damping, True, ctx.check).links
+        if not len(links.strength):
+            return solve(graph, shares, self.damping, True, ctx.check)
+        nodes = np.arange(graph.n_nodes)
+        even = np.full(len(nodes), 1 / len(nodes))
+        known = graph.derived.once("PageRank from everywhere", self.damping, lambda: solve(graph, even, self.damping, True, ctx.check))
+        found = pushed_everywhere(links, shares, nodes, known, self.damping, slice(None), self.keep, ctx.check)
+        recorder.notes.append(found.note(f"{self.keep:,} nodes"))
+        return found.scores
 
     def words(self) -> str:
         return self.title if self.at == "nearest" else f"PageRank from the {self.at} found"

@@ -157,10 +157,7 @@ def _page_rank(graph: Graph, shares: np.ndarray, damping: float, ctx: Context, r
     alike = np.where(np.arange(len(shares)) < graph.n_nodes, 0.0, 1.0 / len(passages))
     known = graph.derived.once(SHELF, ("everywhere", damping), lambda: solved(alike, 0.5e-8))
     found = pushed_everywhere(links, shares, passages, known, damping, slice(graph.n_nodes, None), BEST, ctx.check)
-    recorder.notes.append(
-        f"PageRank was pushed until the best {BEST:,} passages had settled, after {found.steps:,} steps; {found.left:.1%} of the weight "
-        "was left to push, and scores may be off by as much together."
-    )
+    recorder.notes.append(found.note(f"{BEST:,} passages"))
     return found.scores
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from core.graph.algorithms.simple import simple
+from core.graph.texts import weights
 from core.models.base import Choice
+from core.operators.nodes import page_rank
 from core.operators.nodes.adaptive import AdaptiveRerank, adaptive, neighbours
 from core.operators.nodes.page_rank import restart
 from core.operators.nodes.pairs import PairPaths, between, flow, weighed
@@ -236,3 +238,14 @@ def test_neither_asks_where_no_language_model_is_to_be_asked():
     assert len(reasoned.nodes) == 1 and not chat.asked
     for state in (imagined, reasoned):
         assert state.trace[-1].notes[0].startswith("No language model is asked") and state.trace[-1].usage.calls == 0
+
+
+@pytest.mark.parametrize("graph", [corpus_graph, story])
+def test_on_a_large_graph_the_walk_is_pushed_to_the_same_nodes(graph, monkeypatch):
+    line, asked, on = "EmbedQuery() >> SimilarPageRank(keep=5)", "wine brandy from a lame son", graph()
+    solved = run(line, asked, on).nodes
+    monkeypatch.setattr(page_rank, "SOLVED_UP_TO", 0)
+    pushed = run(line, asked, on)
+    assert pushed.nodes.items == solved.items and pushed.nodes.scores == pytest.approx(solved.scores, abs=0.01)
+    weighted = weights(on) is not None  # without weights the equation is solved at any size
+    assert any("left to push" in note for note in pushed.trace[-1].notes) == weighted
