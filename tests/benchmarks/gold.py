@@ -1,0 +1,381 @@
+"""Graphs of texts beside a gold made by hand: `python -m tests.benchmarks gold [--half dev|test|both] [--extract NAME,NAME] [--worth]`.
+
+Of each chunk of tests/benchmarks/gold the entities, merges of names, types and relations that an extractor finds (a row kg-NAME of
+builds.toml, with the steps behind it that change facts), each as precision and recall over all chunks:
+
+- An entity counts where one of its names is a mention of the gold: *strict*, spelled the same but for case, accents, marks and a leading
+  article; *lenient*, too where one of both ends with the other (“Ed Wood”, “director Ed Wood”). Dates and numbers are left out on both
+  sides.
+- A merge is a pair of different names of a chunk made one entity. It is wrong where they are mentions of two entities of the gold, or one
+  of them of none; missed where two mentions of one entity are both found and stay two.
+- A type counts of the entities that are found; a building is a place, a law a work, a language a concept.
+- A relation is an unordered pair of entities of the gold; of those that are found, the shares with the gold's direction and with a word of
+  the gold's label.
+
+What names are joined and which phrases stay depends on the whole corpus: a chunk of the gold is read behind all chunks of its corpus where
+this ships, else behind the other chunks of the gold. With --worth also gold passages at 4 of the rows that live by entities on the question
+set of --corpus, in two halves by a hash of the question: what is chosen is chosen on the first, what is said is said of the second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.builds.base import BuildLine, Made
+from core.builds.catalogue import BY, chosen
+from core.builds.extract.mentions import PHRASE, TOGETHER
+from core.builds.facts import Facts
+from core.builds.mending import spellings
+from core.builds.naming import folded
+from core.builds.run import context
+from core.comparison.run import LaneRun, Prefixes, Progress
+from core.corpus import Corpus, open_corpus
+from core.engine import Engine
+from core.errors import BadInput
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.outcome import observe
+from core.evaluation.metrics.statistics import paired
+from core.finetune.reranker_data import half
+from core.graph.columns import Table
+from core.instances.catalogue import catalogue
+from core.models.registry import Registry
+from core.operators.base import Line
+from core.sources import Ask, CorpusSource
+from tests.benchmarks.methods import by_extractors
+
+FOLDER = Path(__file__).with_name("gold")
+CORPORA = {"medical": "graphrag-bench-medical", "carol": "christmas-carol", "hotpotqa": "hotpotqa"}
+DATED = ("date", "number")
+TYPES = {"building": "place", "law": "work", "language": "concept"}
+ARTICLES = ("the ", "a ", "an ")
+ROWS = ("vanilla-rag", "lgraphrag", "hipporag", "l-lightrag", "h-lightrag", "fastgraphrag", "hipporag-2")
+METRIC = "passage_recall@4"
+FACTS = ("extract", "resolve")  # stages that make or change facts
+STEM = 4  # letters of a word of a label that count
+RAW = argparse.RawDescriptionHelpFormatter
+
+Pair = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A chunk as it was annotated. `entities` are name, type and mentions, `relations` head, label and tail by the names."""
+
+    corpus: str
+    id: str
+    document: str
+    half: str
+    text: str
+    entities: tuple[Mapping[str, Any], ...]
+    relations: tuple[Mapping[str, str], ...]
+
+    @classmethod
+    def read(cls, line: str) -> Gold:
+        """The chunk of one line of JSON."""
+        row = json.loads(line)
+        return cls(
+            row["corpus"],
+            row["id"],
+            str(row.get("document", row["id"])),
+            row["half"],
+            row["text"],
+            tuple(row["entities"]),
+            tuple(row["relations"]),
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found in a chunk: the entity of each name that the text has, its type, and the relations between entities."""
+
+    names: Mapping[str, str]
+    types: Mapping[str, str]
+    relations: Sequence[tuple[str, str, str]]
+
+
+@dataclass
+class Counts:
+    """What is counted over chunks: of entities found and wanted, of merges, types and relations."""
+
+    found: int = 0
+    wanted: int = 0
+    right: int = 0  # found ones that are of the gold, strict
+    right_lenient: int = 0
+    reached: int = 0  # wanted ones that were found, strict
+    reached_lenient: int = 0
+    merges: int = 0
+    merges_wrong: int = 0
+    merges_wanted: int = 0
+    merges_missed: int = 0
+    typed: int = 0
+    typed_right: int = 0
+    pairs: int = 0
+    pairs_wanted: int = 0
+    pairs_right: int = 0
+    directed: int = 0
+    labelled: int = 0
+    labels: int = 0
+
+    def add(self, other: Counts) -> None:
+        """Add those of another chunk."""
+        for one in fields(Counts):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
+    def shares(self) -> dict[str, float]:
+        """The shares that the table shows, nan of nothing."""
+        return {
+            "entities": self.found,
+            "precision": _share(self.right, self.found),
+            "recall": _share(self.reached, self.wanted),
+            "precision, lenient": _share(self.right_lenient, self.found),
+            "recall, lenient": _share(self.reached_lenient, self.wanted),
+            "merges": self.merges,
+            "wrong merges": _share(self.merges_wrong, self.merges),
+            "missed merges": _share(self.merges_missed, self.merges_wanted),
+            "types": _share(self.typed_right, self.typed),
+            "relations": self.pairs,
+            "relation precision": _share(self.pairs_right, self.pairs),
+            "relation recall": _share(self.pairs_right, self.pairs_wanted),
+            "direction": _share(self.directed, self.pairs_right),
+            "label": _share(self.labelled, self.pairs_right),
+            "labels": _share(self.labels, self.pairs),
+        }
+
+
+def _share(some: int, of: int) -> float:
+    return some / of if of else float("nan")
+
+
+def plain(name: str) -> str:
+    """A name without case, accents, marks and a leading article.
+
+    >>> from tests.benchmarks.gold import plain
+    >>> plain("The Noël’s Carol")
+    'noels carol'
+    """
+    folded = spellings(name)[2]
+    return next((folded.removeprefix(article) for article in ARTICLES if folded.startswith(article)), folded)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether of two plain names one ends with the other.
+
+    >>> from tests.benchmarks.gold import alike
+    >>> alike("ed wood", "director ed wood"), alike("radiation", "radiation therapy"), alike("wood", "plywood")
+    (True, False, False)
+    """
+    return f" {one}".endswith(f" {other}") or f" {other}".endswith(f" {one}")
+
+
+def scored(gold: Gold, found: Found) -> Counts:
+    """The counts of one chunk."""
+    wanted = [one for one in gold.entities if one["type"] not in DATED]
+    mentions = {plain(name): at for at, one in reversed([*enumerate(wanted)]) for name in (one["name"], *one["mentions"])}
+    names = {name: entity for name, entity in found.names.items() if found.types.get(entity) not in DATED and not _dated(gold, name)}
+    strict = {name: mentions[plain(name)] for name in names if plain(name) in mentions}
+    lenient = strict | {name: at for name in names if name not in strict and (at := _nearest(plain(name), mentions)) is not None}
+    entities = dict.fromkeys(names.values())
+    of_entity = _by_entity(names, strict, lenient)
+    counts = Counts(found=len(entities), wanted=len(wanted))
+    counts.right = len({names[name] for name in strict})
+    counts.right_lenient = len({names[name] for name in lenient})
+    counts.reached, counts.reached_lenient = len(set(strict.values())), len(set(lenient.values()))
+    _merges(counts, names, lenient)
+    typed = [(found.types[entity], wanted[at]["type"]) for entity, at in of_entity.items() if found.types.get(entity)]
+    counts.typed, counts.typed_right = len(typed), sum(TYPES.get(one, one) == other for one, other in typed)
+    _relations(counts, gold, found, of_entity, {one["name"]: at for at, one in enumerate(wanted)}, set(names.values()))
+    return counts
+
+
+def _dated(gold: Gold, name: str) -> bool:
+    """Whether a name is a date or a number of the gold."""
+    return any(plain(name) == plain(mention) for one in gold.entities if one["type"] in DATED for mention in one["mentions"])
+
+
+def _nearest(name: str, mentions: Mapping[str, int]) -> int | None:
+    """The entity of the longest mention that is alike."""
+    fit = [mention for mention in mentions if mention and name and alike(name, mention)]
+    return mentions[max(fit, key=lambda mention: (len(mention), mention))] if fit else None
+
+
+def _by_entity(names: Mapping[str, str], strict: Mapping[str, int], lenient: Mapping[str, int]) -> dict[str, int]:
+    """The gold's entity of each entity that was found: that of most of its names, a strict one first."""
+    votes: dict[str, Counter[int]] = {}
+    for name, at in lenient.items():
+        votes.setdefault(names[name], Counter())[at] += 10 if name in strict else 1
+    return {entity: min(counted, key=lambda at: (-counted[at], at)) for entity, counted in votes.items()}
+
+
+def _merges(counts: Counts, names: Mapping[str, str], known: Mapping[str, int]) -> None:
+    """Count the pairs of names that are or should be one entity."""
+    different = {plain(name): name for name in names}
+    for one, other in combinations(different.values(), 2):
+        made, sides = names[one] == names[other], (known.get(one), known.get(other))
+        same = sides[0] is not None and sides[0] == sides[1]
+        if made and any(side is not None for side in sides):
+            counts.merges += 1
+            counts.merges_wrong += not same
+        counts.merges_wanted += same
+        counts.merges_missed += same and not made
+
+
+def _relations(
+    counts: Counts, gold: Gold, found: Found, of_entity: Mapping[str, int], wanted: Mapping[str, int], entities: set[str]
+) -> None:
+    """Count the pairs that are joined, and of those of the gold their directions and labels."""
+    drawn: dict[Pair, list[tuple[int, str]]] = {}
+    for one in gold.relations:
+        head, tail = wanted.get(one["head"]), wanted.get(one["tail"])
+        if head is not None and tail is not None and head != tail:
+            drawn.setdefault(frozenset((head, tail)), []).append((head, one["label"]))
+    joined: dict[frozenset[str], list[tuple[str, str]]] = {}
+    for head_name, label, tail_name in found.relations:
+        if head_name != tail_name and {head_name, tail_name} <= entities:
+            joined.setdefault(frozenset((head_name, tail_name)), []).append((head_name, label))
+    counts.pairs, counts.pairs_wanted = len(joined), len(drawn)
+    counts.labels = sum(any(label != TOGETHER for _, label in said) for said in joined.values())
+    reached: dict[Pair, list[tuple[int, str]]] = {}
+    for ends, said in joined.items():
+        rows = [of_entity.get(end) for end in ends]
+        if None not in rows and len(set(rows)) == 2:
+            pair = frozenset(row for row in rows if row is not None)
+            reached.setdefault(pair, []).extend((of_entity[head], label) for head, label in said)
+    for pair in reached.keys() & drawn.keys():
+        counts.pairs_right += 1
+        counts.directed += any(head == other for head, _ in reached[pair] for other, _ in drawn[pair])
+        counts.labelled += any(_words(label) & _words(other) for _, label in reached[pair] for _, other in drawn[pair])
+
+
+def _words(label: str) -> set[str]:
+    """The words of a label by their first letters, so that “built” is no “builds” but “visited” a “visits”."""
+    return {word[:STEM] for word in plain(label).split()}
+
+
+def read_gold(folder: Path = FOLDER, part: str = "dev") -> list[Gold]:
+    """The chunks of a half, or of both. Raises BadInput where there are none."""
+    found = [Gold.read(line) for file in sorted(folder.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines() if line.strip()]
+    chosen_rows = [one for one in found if part in (one.half, "both")]
+    if not chosen_rows:
+        raise BadInput(f"{folder} has no chunk of the half “{part}”.")
+    return chosen_rows
+
+
+def extracted(rows: Sequence[Gold], extractor: str, models: Registry, alone: bool = False) -> list[Found]:
+    """What an extractor finds in some chunks of the gold of one corpus; read `alone`, without the corpus around them."""
+    name = CORPORA.get(rows[0].corpus, "")
+    corpus = open_corpus(name or "hotpotqa")
+    steps = [one for one in _line(extractor) if one.stage in ("chunk", *FACTS)]
+    ctx = context(corpus, models)
+    mine = Table.of(
+        id=[one.id for one in rows],
+        document=[one.document for one in rows],
+        title=[""] * len(rows),
+        place=[""] * len(rows),
+        text=[one.text for one in rows],
+        tokens=[0] * len(rows),
+    )
+    before = steps[0].apply(Made(corpus), ctx).chunks if name and not alone and len(steps) > 2 else None
+    made = Made(corpus, mine if before is None else before.followed_by(mine))
+    made = steps[1].apply(made, ctx)
+    assert made.facts is not None and made.chunks is not None
+    first, raw = len(made.chunks) - len(rows), made.facts
+    resolved = [one.resolution(made, ctx) for one in steps[2:]]
+    ctx.close()
+    return [_found(raw[first + at], resolved, first + at) for at in range(len(rows))]
+
+
+def _line(extractor: str) -> BuildLine:
+    """The line of the knowledge graph by an extractor; behind an @ another language model."""
+    name, _, model = extractor.partition(BY)
+    build = chosen("kg", name)
+    return (build.by(model) if model else build).line
+
+
+def _found(facts: Facts, resolved: Sequence[Any], row: int) -> Found:
+    """What the facts of a row say, its names as they are resolved, else folded."""
+    names: dict[str, str] = {}
+    types: dict[str, Counter[str]] = {}
+    ends = ((end, "") for one in facts.relations for end in (one.head, one.tail))
+    for name, kind in [*((one.name, one.type) for one in facts.entities), *ends]:
+        entity: str | None = name if resolved else folded(name)
+        for of in resolved:
+            entity = None if entity is None else of.of(row, entity)
+        if entity is not None:
+            names[name] = entity
+            types.setdefault(entity, Counter())[kind] += bool(kind)
+    kinds = {entity: min(counted, key=lambda kind: (-counted[kind], kind == PHRASE, kind)) for entity, counted in types.items()}
+    joined = [(names[one.head], one.name, names[one.tail]) for one in facts.relations if one.head in names and one.tail in names]
+    return Found(names, kinds, joined)
+
+
+def table(rows: Sequence[Gold], extractors: Sequence[str], models: Registry) -> dict[tuple[str, str], dict[str, float]]:
+    """The shares of each extractor and corpus, and of all chunks."""
+    corpora = list(dict.fromkeys(one.corpus for one in rows))
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for extractor in extractors:
+        every = Counts()
+        for corpus in corpora:
+            some, counts = [one for one in rows if one.corpus == corpus], Counts()
+            for one, what in zip(some, extracted(some, extractor, models)):
+                counts.add(scored(one, what))
+            found[extractor, corpus] = counts.shares()
+            every.add(counts)
+        found[extractor, "all"] = every.shares()
+    return found
+
+
+def worth(corpus: Corpus, extractors: Sequence[str], engine: Engine, part: int | None) -> Iterator[str]:
+    """Gold passages at 4 of each row on the graph of its kind by each extractor, and the paired test of the last extractor against the
+    first: on the questions of one half (0 is that of choosing), or all. No language model is asked."""
+    source = CorpusSource(corpus.name)
+    questions = [one for one in corpus.questions(next(iter(corpus.sets))) if part is None or half(one) == part]
+    known, values = catalogue(), dict[str, np.ndarray]()
+    for row in by_extractors([known[one] for one in ROWS], extractors):
+        prefixes = Prefixes()
+        values[row.id] = np.array([_recalled(source.open(engine).ask(one, model=False), row.line, engine, prefixes) for one in questions])
+        yield f"| {row.id} | {np.nanmean(values[row.id]):.3f} | {len(questions)} |"
+    for one in ROWS if len(extractors) > 1 else ():
+        after, before = (values.get(f"{one}-{extractor}") for extractor in (extractors[-1], extractors[0]))
+        if after is not None and before is not None and (test := paired(METRIC, extractors[-1], extractors[0], after, before)) is not None:
+            yield f"{one}: {test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f}), p {test.p:.3f}"
+
+
+def _recalled(ask: Ask, line: Line, engine: Engine, prefixes: Prefixes) -> float:
+    lane = LaneRun(ask, line, engine.environment, prefixes)
+    lane.retrieve(Progress())
+    value = metric(METRIC)(observe(lane.graph, lane.state, source=ask.source))
+    return float("nan") if value is None else float(value)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks gold", description=__doc__, formatter_class=RAW)
+    parser.add_argument("--half", default="dev", choices=("dev", "test", "both"), help="which chunks (%(default)s)")
+    parser.add_argument("--extract", default="noun-phrases", help="extractors, with commas; behind an @ a model (%(default)s)")
+    parser.add_argument("--worth", action="store_true", help="gold passages at 4 of the rows too")
+    parser.add_argument("--corpus", default="hotpotqa", help="whose questions are asked for that (%(default)s)")
+    parser.add_argument("--gold", type=Path, default=FOLDER, metavar="FOLDER", help="where the gold lies (that of the benchmarks)")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    extractors = options.extract.split(",")
+    found = table(read_gold(options.gold, options.half), extractors, Registry())
+    if options.json:
+        print(json.dumps({f"{extractor} {corpus}": shares for (extractor, corpus), shares in found.items()}, indent=1))
+        return
+    columns = list(next(iter(found.values())))
+    print(f"| extractor | chunks of | {' | '.join(columns)} |\n|---|---{'|---:' * len(columns)}|")
+    for (extractor, corpus), shares in found.items():
+        print(f"| {extractor} | {corpus} | {' | '.join(f'{one:,}' if isinstance(one, int) else f'{one:.3f}' for one in shares.values())} |")
+    if options.worth:
+        print("\n| row | gold passages at 4 | questions |\n|---|---:|---:|")
+        for line in worth(open_corpus(options.corpus), extractors, Engine(), {"dev": 0, "test": 1, "both": None}[options.half]):
+            print(line)
