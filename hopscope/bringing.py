@@ -78,7 +78,7 @@ def corpus(
     return brought.corpus
 
 
-def build(corpus: str, graph: str = "rkg", extractor: str = "noun-phrases", *, progress: bool = True) -> KnowledgeGraph:
+def build(corpus: str, graph: str = "rkg", extractor: str = "names", *, progress: bool = True) -> KnowledgeGraph:
     """A graph of a corpus: one of the kinds of docs/building-graphs.md, a build by its id, or a line of building operators. A language
     model is asked only where `extractor` is "llm" or "described". Raises BadInput, ModelUnavailable.
 

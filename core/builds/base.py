@@ -25,7 +25,7 @@ from core.runtime.cluster import Workers
 from core.runtime.meter import silent
 from core.types import Usage
 
-STAGES = ("chunk", "extract", "merge", "link", "group", "tell", "index")
+STAGES = ("chunk", "extract", "resolve", "merge", "link", "group", "tell", "index")
 GIVEN = ("documents",)
 LANES = 8  # things that a language model is asked at a time: more are no faster on two cores
 NEED = {
@@ -42,6 +42,7 @@ AGAIN = {
 }  # what a build has once
 AFTER = {
     "extract": "chunks were read",
+    "resolve": "names were joined",
     "merge": "the graph was made",
     "link": "edges were added to it",
     "group": "it was grouped",

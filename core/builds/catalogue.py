@@ -31,7 +31,7 @@ KINDS = {
 }
 """Each kind of graph in words."""
 BY = "@"  # between the id of a row and the language model that is asked in the place of the row's
-EXTRACTORS = ("llm", "described", "noun-phrases", "given", "nearest", "terms", "cited", "cited-llm", "paper", "opened")
+EXTRACTORS = ("llm", "described", "names", "noun-phrases", "given", "nearest", "terms", "cited", "cited-llm", "paper", "opened")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from core.builds.base import BuildOperator
 from core.builds.chunking import CharacterChunks, SentenceChunks, TokenChunks, WholeDocuments
 from core.builds.extract.described_names import DescribedNames
 from core.builds.extract.language_model import LanguageModelExtraction
+from core.builds.extract.names_and_terms import NamesAndTerms
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.group.communities import Communities
 from core.builds.group.reports import Reports
@@ -15,11 +16,13 @@ from core.builds.merge.merging import Merge
 from core.builds.merge.passages import PassageGraph
 from core.builds.merge.synonyms import AddIdentityEdges, AddSynonymEdges
 from core.builds.opened import OpenedIndex
+from core.builds.resolve.names import ResolveNames
 from core.builds.vectors import Vectors
 
 EVERY: tuple[type[BuildOperator], ...] = (
     *(WholeDocuments, TokenChunks, SentenceChunks, CharacterChunks, OpenedIndex),
-    *(NounPhrases, LanguageModelExtraction, DescribedNames),
+    *(NounPhrases, NamesAndTerms, LanguageModelExtraction, DescribedNames),
+    *(ResolveNames,),
     *(Merge, PassageGraph),
     *(GivenLinks, CitedDocuments, NearestDocuments, SharedTerms),
     *(AddIdentityEdges, AddSynonymEdges, Communities, Tree, Reports, Vectors),

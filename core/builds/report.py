@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.io.plain import from_plain, to_plain
 from core.models.base import Reply
 from core.types import Usage
 
@@ -43,6 +44,57 @@ def step_costs(report: Mapping[str, Any]) -> tuple[StepCost, ...]:
     )
 
 
+SAVED_MERGES, SAVED_NEAR = 500, 200  # rows that a report saves
+
+
+@dataclass(frozen=True)
+class NameMerge:
+    """A name that a build made one with another: by which rule, in how many documents, and the ids of some of them."""
+
+    name: str
+    into: str
+    rule: str
+    times: int
+    documents: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NearMerge:
+    """A name that may be part of several others in the same document, so that it was left as it is: in how many documents, and some."""
+
+    name: str
+    candidates: tuple[str, ...]
+    times: int
+    documents: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NameMerges:
+    """The names that a build made one, and those that it nearly did, the most frequent first, and how many of each there are in all."""
+
+    made: tuple[NameMerge, ...] = ()
+    near: tuple[NearMerge, ...] = ()
+    made_in_all: int = 0
+    near_in_all: int = 0
+
+    @classmethod
+    def of(cls, made: Sequence[NameMerge], near: Sequence[NearMerge]) -> NameMerges:
+        """The rows that a report saves of all."""
+        first = lambda rows, most: tuple(sorted(rows, key=lambda one: (-one.times, one.name))[:most])
+        return cls(first(made, SAVED_MERGES), first(near, SAVED_NEAR), len(made), len(near))
+
+
+def name_merges(report: Mapping[str, Any]) -> NameMerges:
+    """The merges of names of a build, by its report as it is saved; none of a report of a line that resolves no names.
+
+    >>> from core.builds.report import name_merges
+    >>> row = {"name": "Hood", "into": "Amy Hood", "rule": "part of a name", "times": 2, "documents": ["call-1", "call-2"]}
+    >>> name_merges({"joined": {"made": [row], "near": [], "made_in_all": 1, "near_in_all": 0}}).made[0].into
+    'Amy Hood'
+    """
+    return from_plain(NameMerges, report["joined"]) if "joined" in report else NameMerges()
+
+
 @dataclass(eq=False)
 class BuildReport:
     """What building operators report: `counts` by what is counted (chunks, extracted, kept, unread ...), and notes for a person."""
@@ -55,6 +107,7 @@ class BuildReport:
     steps: list[StepCost] = field(default_factory=list)
     fresh: int = 0  # texts that were read or encoded now, rather than found saved
     models: tuple[str, ...] = ()  # the titles of the language models that it rests on
+    joined: NameMerges | None = None  # of a line that resolves names
     shipped: dict[str, Any] | None = None  # where it came with the corpus: what it took when it was made (`core.builds.shipped`)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -99,6 +152,8 @@ class BuildReport:
         counts = dict(sorted(self.counts.items()))
         steps = [{"step": one.step, "part": one.part, "seconds": round(one.seconds, 3), **self._counted(one.usage)} for one in self.steps]
         report = {"counts": counts, "notes": list(self.notes), "usage": used, "usage_kept": saved, "seconds": seconds, "steps": steps}
+        if self.joined is not None:
+            report["joined"] = to_plain(self.joined)
         return report | ({"models": list(self.models)} if self.models else {}) | ({"shipped": self.shipped} if self.shipped else {})
 
     @staticmethod

@@ -43,6 +43,7 @@ BUILT = "built.json"  # beside a graph: what it was built from, and the report
 CHANGED = "The documents have changed since it was built. Only what depends on the changes is made anew."
 EARLIER = "It was built by an earlier version, which made another graph of them. What was read and replied is not asked again."
 UNCOVERED = "what of its corpus it does not cover"  # on an opened graph
+SHIPPED_EXTRACTOR = "noun-phrases"  # who read the chunks of what ships as facts
 NEXT = "-next"  # behind the name of a graph's folder: where the next one is made while this one serves
 Tell = Callable[[str, float | None], None]
 
@@ -125,7 +126,8 @@ def _other_language(code: str, corpus: Corpus) -> str:
 def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     """The build that is meant by an id, a kind of graph or a line: of a kind (kg, tkg ...) the first that is built of the documents as
     they are or (`shipped`) came with them, an opened index first and noun phrases last, or else serves while it is built anew; where none
-    is, the one that asks no language model, and that the corpus has all for. Raises BadParameter."""
+    is, the one that asks no language model, and that the corpus has all for: by noun phrases where what a parser found in these documents
+    came with them, else the first. Raises BadParameter."""
     known = builds_of(corpus)
     kind = sorted((one for one in known.values() if one.graph == spec), key=lambda one: one.extractor != "opened")
     kind = [one for one in kind if not any(operator.lacks(corpus) for operator in one.line)] or kind
@@ -134,7 +136,9 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     known_states = [status(corpus, one) for one in kind]
     there = (now.build for now in known_states if now.current or (shipped and ships(corpus, now.build)))
     ready = next(there, next((now.build for now in known_states if now.serves), None))
-    return ready or next((one for one in kind if not one.line.asks_chat), kind[0])
+    free = [one for one in kind if not one.line.asks_chat]
+    came = [one for one in free if one.extractor == SHIPPED_EXTRACTOR] if shipped_facts(corpus) else []
+    return ready or next(iter(came or free), kind[0])
 
 
 def own_builds(corpus: Corpus) -> dict[str, Build]:

@@ -37,8 +37,9 @@ def add_parts(parts) -> None:
         default="",
         choices=("", *EXTRACTORS),
         metavar="WHO",
-        help="llm: a language model; described: names by a parser, described by a language model; noun-phrases: without one; "
-        "paper: a language model, with the papers' settings; for links: given, nearest, terms, cited, cited-llm",
+        help="llm: a language model; described: names by a parser, described by a language model; names: names and terms, without one; "
+        "noun-phrases: every noun phrase, without one; paper: a language model, with the papers' settings; "
+        "for links: given, nearest, terms, cited, cited-llm",
     )
     made.add_argument(
         "--model", default="", metavar="MODEL", help="the language model that is asked, by name, in the place of the build's own"

@@ -50,6 +50,11 @@ class Mends:
         """With some pairs of names that are not the same."""
         return replace(self, refused=tuple(dict.fromkeys([*self.refused, *(pair(name, other) for name, other in names)])))
 
+    def allowing(self, names: Iterable[Sequence[str]]) -> Mends:
+        """Without some of the pairs of names that are not the same."""
+        allowed = {pair(name, other) for name, other in names}
+        return replace(self, refused=tuple(one for one in self.refused if one not in allowed))
+
 
 def pair(name: str, other: str) -> tuple[str, str]:
     """Two names in the order that both directions share."""

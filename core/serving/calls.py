@@ -173,7 +173,7 @@ def evaluate(
     return {"run": summary.run.id, "rows": rows, "recommendation": "" if advice is None else " ".join((advice.headline, *advice.details))}
 
 
-def build_graph(engine: Engine, corpus: str, graph: str = "rkg", extractor: str = "noun-phrases") -> dict[str, Any]:
+def build_graph(engine: Engine, corpus: str, graph: str = "rkg", extractor: str = "names") -> dict[str, Any]:
     """A graph of a corpus, built or found built: `build, nodes, edges, chunks, notes`. Raises HopscopeError."""
     from core.builds import build, chosen
     from core.builds.report import BuildReport

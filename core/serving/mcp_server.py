@@ -95,7 +95,7 @@ def server(engine: Engine) -> MCPServer:
         return await done(calls.list_sources)
 
     @made.tool()
-    async def build_graph(corpus: str, graph: str = "rkg", extractor: str = "noun-phrases") -> dict[str, Any]:
+    async def build_graph(corpus: str, graph: str = "rkg", extractor: str = "names") -> dict[str, Any]:
         """Build a graph of a corpus, by noun phrases unless a language model (llm) is named as extractor, which takes long and may cost."""
         return await done(lambda: calls.build_graph(engine, corpus, graph, extractor))
 

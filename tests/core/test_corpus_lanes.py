@@ -96,7 +96,7 @@ def vectors_of(corpus):
 def test_a_large_corpus_is_not_read_within_a_question(corpus, engine, monkeypatch):
     monkeypatch.setattr("core.comparison.built.AT_ONCE", 3)
     (lane,) = compared(engine, corpus, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg')")).lanes
-    assert lane.status == "failed" and "corpus build carols --graph kg --extractor noun-phrases" in lane.error
+    assert lane.status == "failed" and "corpus build carols --graph kg --extractor names" in lane.error
 
 
 class Dying(Parrot):

@@ -45,6 +45,7 @@ SHORT = {
 BUILD_STAGE_WORDS = {
     "chunk": "Cut the documents",
     "extract": "Read the chunks",
+    "resolve": "Join names",
     "merge": "Make the graph",
     "link": "Add edges",
     "group": "Group chunks or entities",
@@ -54,6 +55,7 @@ BUILD_STAGE_WORDS = {
 BUILD_SHORT = {
     "chunk": "Cut",
     "extract": "Read",
+    "resolve": "Join names",
     "merge": "Make the graph",
     "link": "Add edges",
     "group": "Group",

@@ -50,7 +50,7 @@ def builds(corpus: Corpus) -> None:
                 st.caption(
                     "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is whole."
                 )
-            look(corpus, one, graph, mended(corpus, one, graph))
+            look(corpus, one, graph, mended(corpus, one, graph, start))
 
 
 def card(corpus: Corpus, one: Build) -> bool:

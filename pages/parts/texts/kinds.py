@@ -29,7 +29,8 @@ KINDS = {
 }
 READERS = {
     "opened": ("Another tool", "As its index has it, with its vectors where the encoder fits."),
-    "noun-phrases": ("Names and noun phrases", "No language model is asked."),
+    "names": ("Names and terms", "No language model is asked: names joined, common phrases left out."),
+    "noun-phrases": ("Names and noun phrases", "No language model is asked: as LazyGraphRAG does."),
     "described": ("Names by a parser, described by a language model", "One call for each chunk."),
     "llm": ("A language model", "Finds more, and takes far longer."),
     "paper": ("A language model, as in the papers", "Chunks of 1,200 tokens, read twice: for a model that reads and writes more."),

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.builds import Build
+from core.builds import Build, status
 from core.builds.mending import Suggestion, by_spelling, by_vectors
+from core.builds.report import NameMerges, name_merges
 from core.comparison.run import build_of
 from core.corpus import Corpus
 from core.corpus.corpus import OWNED_AS
@@ -15,7 +16,7 @@ from core.corpus.mends import Mends, mend, mends_of, pair
 from core.errors import HopscopeError
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
-from core.graph.edits import edited, unmatched
+from core.graph.edits import Edit, edited, unmatched
 from core.graph.store import Graph
 from core.instances.catalogue import Instance, as_built
 from core.runtime.jobs import Job
@@ -27,12 +28,13 @@ from pages.parts.shared.working import working
 from pages.parts.texts.beside import on_build
 
 SHOWN = 8  # suggestions, and merges, until more are asked for
+CANDIDATES = 3  # of a name that may be one of several, as many as have room
 STEP = 24  # more of them at a time
 COMPARED_HERE = 100_000  # entities whose names are compared while a person waits
 
 
-def mended(corpus: Corpus, one: Build, graph: Graph) -> Graph:
-    """Draw the suggestions and the merges of a graph with entities; the graph after the merges."""
+def mended(corpus: Corpus, one: Build, graph: Graph, again: Callable[[Corpus, Build], object]) -> Graph:
+    """Draw the suggestions and the merges of a graph with entities; the graph after the merges. `again` builds it anew."""
     table = graph.columns.nodes
     if table is None or table.has("level") or not graph.n_nodes:
         return graph
@@ -49,10 +51,63 @@ def mended(corpus: Corpus, one: Build, graph: Graph) -> Graph:
         if trouble := Session.mend_trouble.take():
             st.error(plain(trouble))
         why = barred(OWNED_AS, corpus.name) if corpus.own else ""
+        _joined(corpus, one, now, mends, why, again)
         _suggestions(corpus, graph, now, mends, why)
         _merges(corpus, graph, mends, why)
         _before_and_after(corpus, one, mends)
     return now
+
+
+def _joined(corpus: Corpus, one: Build, now: Graph, mends: Mends, why: str, again: Callable[[Corpus, Build], object]) -> None:
+    """The names that the build joined, each with a button that refuses it, and those that may be one of several."""
+    merges = name_merges(status(corpus, one).report)
+    if not merges.made and not merges.near:
+        return
+    shown = session.mend_shown or SHOWN
+    st.markdown(f"**{many(merges.made_in_all, 'name')} joined by the build**")
+    for place, row in enumerate(merges.made[:shown]):
+        names = (row.name, row.into)
+        refused = pair(*names) in mends.refused
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"joined-row-{place}"):
+            arrow = "≠" if refused else "→"
+            where = f"In {', '.join(row.documents)}{' …' if row.times > len(row.documents) else ''}"
+            words = f"**{plain(row.name)}** {arrow} **{plain(row.into)}** ({many(row.times, 'document')})"
+            st.markdown(words, width="stretch", help=plain(where))
+            st.badge(row.rule, color="gray")
+            change = (
+                (lambda mends, names=names: mends.allowing([names])) if refused else (lambda mends, names=names: mends.refusing([names]))
+            )
+            label = "The same after all" if refused else "Not the same"
+            st.button(label, key=f"split-{row.name}-{row.into}", type="tertiary", on_click=_change, args=(corpus, change), **held(why))
+    if merges.made_in_all > shown:
+        st.caption(f"{merges.made_in_all - shown:,} more are in the report of the build.")
+    if any(pair(row.name, row.into) in mends.refused for row in merges.made):
+        st.caption("What is marked as not the same is separate once the graph is built anew. What was read is kept.")
+        st.button("Build anew", key="split-again", icon=":material/refresh:", on_click=_again, args=(again, corpus, one), **held(why))
+    _nearly(corpus, merges, now, mends, why)
+
+
+def _nearly(corpus: Corpus, merges: NameMerges, now: Graph, mends: Mends, why: str) -> None:
+    """Names that may be one of several in the same document, with a button for each."""
+    near = [row for row in merges.near if now.nodes_named(row.name)]
+    open_ones = [row for row in near if not all(pair(row.name, one) in mends.refused for one in row.candidates)]
+    if not open_ones:
+        return
+    st.markdown(f"**{many(len(open_ones), 'name')} that may be one of several**")
+    for place, row in enumerate(open_ones[: session.mend_shown or SHOWN]):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"near-row-{place}"):
+            st.markdown(f"**{plain(row.name)}** ({many(row.times, 'document')})", width="stretch")
+            for into in row.candidates[:CANDIDATES]:
+                edit = Edit("merge", (row.name, into))
+                accept = lambda mends, edit=edit: mends.accepted([edit])
+                st.button(f"Merge into {plain(into)}", key=f"near-{row.name}-{into}", on_click=_change, args=(corpus, accept), **held(why))
+            refuse = lambda mends, row=row: mends.refusing([(row.name, one) for one in row.candidates])
+            st.button("None of them", key=f"none-{row.name}-{place}", type="tertiary", on_click=_change, args=(corpus, refuse), **held(why))
+
+
+def _again(again: Callable[[Corpus, Build], object], corpus: Corpus, one: Build) -> None:
+    """Build the graph anew, as the callback of a button."""
+    again(corpus, one)
 
 
 def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: str) -> None:

@@ -13,6 +13,7 @@ from core.builds.report import BuildReport
 from core.builds.run import BUILT, _part, context, place
 from core.comparison import built
 from core.comparison.built import BuiltGraphs
+from core.corpus import open_corpus
 from core.errors import BadParameter, Cancelled, StoreError
 from core.indexes.place import keep
 from core.indexes.vectors import opened
@@ -155,15 +156,15 @@ def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
 
 def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
     corpus = Texts(tmp_path, d="Ann met Bob in Rome.")
-    assert find("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-noun-phrases"  # the one that asks no language model
+    assert find("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-names"  # the first that asks no language model
     assert build_for(corpus, "kg-llm").id == "kg-llm" and build_for(corpus, "chunks").id == "chunks"
-    assert [build_for(corpus, kind).id for kind in ("tree-k", "kg-synonyms")] == ["tree-k-noun-phrases", "kg-synonyms-noun-phrases"]
+    assert [build_for(corpus, kind).id for kind in ("tree-k", "kg-synonyms")] == ["tree-k-noun-phrases", "kg-synonyms-names"]
     build(corpus, "kg-noun-phrases", Reading())
     assert build_for(corpus, "kg").id == "kg-noun-phrases"
     place(corpus, find("kg-described")).mkdir()
     keep(place(corpus, find("kg-described")) / BUILT, lambda stream: stream.write(built_of(corpus)))
     assert build_for(corpus, "kg").id == "kg-described"
-    assert build_for(corpus.changed(e="More."), "kg").id == "kg-noun-phrases"  # nothing is built of these documents
+    assert build_for(corpus.changed(e="More."), "kg").id == "kg-names"  # nothing is built of these documents
 
 
 def built_of(corpus) -> bytes:
@@ -259,3 +260,7 @@ def test_builds_by_a_line_of_ones_own_are_found_again_and_those_of_the_catalogue
     assert open_graph(corpus, found).digest == open_graph(corpus, line).digest
     (place(corpus, find(line)) / BUILT).write_text("{", "utf-8")
     assert own_builds(corpus) == {}
+
+
+def test_graphs_of_documents_whose_facts_came_with_them_are_by_noun_phrases():
+    assert build_for(open_corpus("2wikimultihopqa"), "kg").id == "kg-noun-phrases"  # no parser is needed for it

@@ -94,7 +94,7 @@ def test_other_corpora_are_not_offered_it(dulce, tmp_path):
         BadInput, match="was not opened from an index of Microsoft GraphRAG. Open its folder with: python -m core corpus open"
     ):
         build(other, "opened-graphrag", Reading())
-    assert build_for(other, "tkg").extractor == "noun-phrases"
+    assert build_for(other, "tkg").extractor == "names"
 
 
 def test_documents_that_were_added_since_are_not_in_it_which_is_said(dulce):

@@ -164,7 +164,7 @@ def test_the_replies_alone_are_enough_where_what_chunks_told_is_not_taken(newcom
 
 def test_a_shipped_graph_is_not_that_of_other_documents(newcomer):
     other = newcomer.changed(a="Ebenezer Scrooge was alone.")
-    assert not shipped(other) and build_for(other, "tkg").id == "tkg-noun-phrases"
+    assert not shipped(other) and build_for(other, "tkg").id == "tkg-names"
 
 
 def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
@@ -175,7 +175,7 @@ def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
     built = BuiltGraphs(Other())
     newcomer.characters = 200
     for _ in range(2):
-        assert built_as(built(newcomer, "kg", progress=heard)).id == "kg-noun-phrases"
+        assert built_as(built(newcomer, "kg", progress=heard)).id == "kg-names"
     with pytest.raises(Uncovered, match="does not cover"):
         built(newcomer, "kg-described", progress=heard)
 

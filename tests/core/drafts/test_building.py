@@ -44,7 +44,7 @@ def test_what_fits_is_what_a_build_takes_there():
         "SentenceChunks",
         "CharacterChunks",
     }  # an index of another tool has a graph already
-    assert fitting(draft, 2) == {"NounPhrases", "LanguageModelExtraction", "DescribedNames"}
+    assert fitting(draft, 2) == {"NamesAndTerms", "NounPhrases", "LanguageModelExtraction", "DescribedNames"}
     assert fitting(draft, 3) == {"Merge", "PassageGraph", "GivenLinks", "CitedDocuments", "NearestDocuments", "SharedTerms", "Tree"}
     assert fitting(draft, Slot(3)) == {"AddIdentityEdges", "AddSynonymEdges", "Communities"}
     assert fitting(draft, Slot(6)) == {"Vectors"}

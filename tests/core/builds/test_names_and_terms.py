@@ -1,0 +1,124 @@
+"""Names, terms and labelled relations of real sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.builds.base import BuildContext
+from core.builds.extract.names_and_terms import NamesAndTerms, read
+from core.builds.extract.noun_phrases import NounPhrases
+from core.builds.extract.parsing import read_batches
+from core.models.base import NoModels
+
+
+def found(text):
+    return read([text])[0]
+
+
+def names(text):
+    return {entity.name: entity.type for entity in found(text).entities}
+
+
+def labels(text):
+    return {(one.head, one.name, one.tail) for one in found(text).relations}
+
+
+def test_a_number_behind_a_name_belongs_to_it_and_makes_a_product():
+    assert names("Microsoft sells Office 365 and Dynamics 365 in Europe.") == {
+        "Microsoft": "organisation",
+        "Office 365": "product",
+        "Dynamics 365": "product",
+        "Europe": "place",
+    }
+
+
+def test_what_an_of_or_for_adds_belongs_to_a_name():
+    text = "She joined the Student Struggle for Soviet Jewry and met the Governor of Arkansas."
+    assert {"Student Struggle for Soviet Jewry", "Governor of Arkansas"} <= set(names(text))
+    assert {"Staff Director", "Senate Judiciary Committee"} <= set(names("He was Staff Director of the Senate Judiciary Committee."))
+
+
+def test_a_role_is_no_part_of_a_person():
+    assert {"Barack Obama", "Biden"} <= set(names("Under President Barack Obama, Vice President Biden visited Paris."))
+
+
+def test_a_wife_with_a_surname_alone_is_not_her_husband():
+    assert "Mrs. Fezziwig" in names("Mrs. Fezziwig danced with Scrooge.")
+
+
+def test_titles_in_quotes_are_works():
+    assert names('The album has a cover of "How Deep Is Your Love".')["How Deep Is Your Love"] == "work"
+    assert "love" not in {name.casefold() for name in names('The album has a cover of "How Deep Is Your Love".')}
+
+
+def test_who_speaks_in_capitals_is_a_person():
+    text = "WALTER PRITCHARD, Citi: Hi, Amy. How is Office doing? AMY HOOD: Thanks, Walter."
+    assert {"Walter Pritchard": "person", "Amy Hood": "person"}.items() <= names(text).items()
+    assert "Hi" not in names(text)
+
+
+def test_dates_numbers_and_pronouns_are_none():
+    assert names("In May 1999 he saw 12 people there, twice on Monday, in the early 1980s.").keys() <= {"people"}
+
+
+def test_terms_lose_adjectives_that_say_nothing():
+    assert {"lymph nodes", "radiation therapy"} <= set(names("Several new lymph nodes were found after additional radiation therapy."))
+    assert "earnings call" in names("This wraps up today's earnings call.")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Barack Obama visited Angela Merkel.", ("Barack Obama", "visited", "Angela Merkel")),
+        ("The film was directed by Tim Burton.", ("film", "directed by", "Tim Burton")),
+        ("Barack Obama served in the United States Senate.", ("Barack Obama", "served in", "United States Senate")),
+        ("John Smith was captain of the Titanic.", ("John Smith", "captain of", "Titanic")),
+        ("Angela Merkel met Barack Obama and Joe Biden.", ("Angela Merkel", "met", "Joe Biden")),
+        ("Angela Merkel lives in Berlin.", ("Angela Merkel", "lives in", "Berlin")),
+    ],
+)
+def test_a_relation_is_labelled_by_what_leads_from_one_to_the_other(text, label):
+    assert label in labels(text)
+
+
+def test_what_nothing_leads_to_appears_with_it():
+    (one,) = found("In Paris and Rome it rained.").relations
+    assert (one.name, one.weight) == ("appears with", 1.0)
+
+
+def test_a_relation_weighs_as_many_sentences_as_name_both():
+    facts = found("Angela Merkel lives in Berlin. Later Angela Merkel worked in Berlin.")
+    assert [(one.head, one.tail, one.weight) for one in facts.relations] == [("Angela Merkel", "Berlin", 2.0)]
+    assert {one.name: one.times for one in facts.entities} == {"Angela Merkel": 2, "Berlin": 2}
+
+
+def test_markup_is_text_and_nothing_is_nothing():
+    assert {"Barack Obama", "Berlin"} <= set(names("Barack Obama wrote {name} from Berlin. <script>alert(1)</script>"))
+    assert found("") == found(" \n ") and not found("").entities
+
+
+def test_other_letters_are_left_and_said():
+    facts = dict(NamesAndTerms().extracted(["安住在罗马。她认识鲍勃。"], _Context()))
+    assert not facts[0].entities and "not in Latin letters" in facts[0].notes[0]
+
+
+def test_german_is_read_as_noun_phrases_read_it():
+    ctx = BuildContext(NoModels(), language="de")
+    texts = ["Angela Merkel wohnt in Berlin."]
+    assert [*NamesAndTerms().extracted(texts, ctx)] == [*NounPhrases().extracted(texts, ctx)]
+    assert NamesAndTerms().signature(ctx) == NounPhrases().signature(ctx)
+
+
+def test_batches_are_read_alike():
+    texts = ["Barack Obama visited Paris.", "Angela Merkel lives in Berlin."]
+    batches = dict(read_batches(read, [[one] for one in texts], lambda: None))
+    assert [batches[0][0], batches[1][0]] == read(texts)
+
+
+class _Context:
+    check, workers, language = staticmethod(lambda: None), None, ""

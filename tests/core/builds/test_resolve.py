@@ -1,0 +1,181 @@
+"""Names that are one and terms that are none, worked out by hand on facts of a few chunks."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.builds import build, find, open_graph, status
+from core.builds.base import BuildContext, Made
+from core.builds.facts import Entity, Facts, Relation
+from core.builds.report import name_merges
+from core.builds.resolve.names import ResolveNames, key_of_name
+from core.builds.resolve.terms import TermWeights
+from core.corpus.mends import mend
+from core.errors import BadParameter
+from core.graph.columns import Table
+from tests.core.builds.kit import Reading, Texts
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+def resolved(tmp_path, *chunks, operator=None, texts=None, titles=None):
+    """The facts after resolving, and the report, of chunks given as (document, [(name, type)], relations)."""
+    documents = [document for document, *_ in chunks]
+    facts = [Facts(tuple(Entity(*one) for one in names), tuple(Relation(*one) for one in rest)) for _, names, rest in chunks]
+    table = Table.of(
+        id=[f"{document}#{row}" for row, document in enumerate(documents)],
+        document=documents,
+        title=titles or [""] * len(chunks),
+        place=[""] * len(chunks),
+        text=texts or [" and ".join(name for name, *_ in names) for _, names, _ in chunks],
+        tokens=[1] * len(chunks),
+    )
+    ctx = BuildContext(Reading())
+    made = (operator or ResolveNames(least=-9)).apply(Made(Texts(tmp_path), table, facts), ctx)
+    return list(made.facts), ctx.report
+
+
+def names(facts):
+    return {one.name: (one.type, one.times) for one in facts.entities}
+
+
+def test_a_part_of_a_name_is_joined_with_the_only_full_name_of_its_document(tmp_path):
+    chunks = [
+        ("call", [("Amy Hood", "person"), ("Azure", "product")], [("Amy Hood", "Azure", "presents")]),
+        ("call", [("Amy", "person"), ("Hood", "concept"), ("Azure", "product")], [("Amy", "Azure", "sells")]),
+    ]
+    facts, report = resolved(tmp_path, *chunks)
+    assert names(facts[1]) == {"Amy Hood": ("person", 2), "Azure": ("product", 1)}
+    assert [(one.head, one.name, one.tail) for one in facts[1].relations] == [("Amy Hood", "sells", "Azure")]
+    merges = name_merges(report.plain())
+    assert {(one.name, one.into, one.rule, one.documents) for one in merges.made} == {
+        ("Amy", "Amy Hood", "part of a name", ("call",)),
+        ("Hood", "Amy Hood", "part of a name", ("call",)),
+    }
+
+
+def test_a_part_that_fits_two_names_is_left_and_reported(tmp_path):
+    chunks = [("carol", [("Bob Cratchit", "person"), ("Tim Cratchit", "person"), ("Cratchit", "person")], [])]
+    facts, report = resolved(tmp_path, *chunks)
+    assert len(facts[0].entities) == 3
+    (near,) = name_merges(report.plain()).near
+    assert (near.name, near.candidates, near.documents) == ("Cratchit", ("Bob Cratchit", "Tim Cratchit"), ("carol",))
+
+
+def test_a_place_is_not_part_of_a_person(tmp_path):
+    facts, _ = resolved(tmp_path, ("d", [("George Washington", "person"), ("Washington", "place")], []))
+    assert set(names(facts[0])) == {"George Washington", "Washington"}
+
+
+def test_a_middle_name_makes_no_other_person_and_another_first_name_does(tmp_path):
+    facts, _ = resolved(tmp_path, ("d", [("Kasper Peter Schmeichel", "person"), ("Kasper Schmeichel", "person")], []))
+    assert set(names(facts[0])) == {"Kasper Peter Schmeichel"}
+    facts, _ = resolved(tmp_path, ("d", [("Kasper Schmeichel", "person"), ("Peter Schmeichel", "person")], []))
+    assert set(names(facts[0])) == {"Kasper Schmeichel", "Peter Schmeichel"}
+
+
+def test_an_acronym_is_what_it_abbreviates_and_of_its_type(tmp_path):
+    chunks = [("d", [("acute myeloid leukemia", "concept"), ("AML", "organisation"), ("IBM", "organisation")], [])]
+    facts, _ = resolved(tmp_path, *chunks)
+    assert names(facts[0]) == {"acute myeloid leukemia": ("concept", 2), "IBM": ("organisation", 1)}
+
+
+def test_parts_are_joined_elsewhere_where_two_documents_say_so_and_no_other_name_has_the_word(tmp_path):
+    full, part = ("Amy Hood", "person"), ("Amy", "person")
+    known = [("one", [full, part], []), ("two", [full, part], [])]
+    facts, _ = resolved(tmp_path, *known, ("three", [part], []))
+    assert set(names(facts[2])) == {"Amy Hood"}
+    facts, _ = resolved(tmp_path, known[0], ("three", [part], []))
+    assert set(names(facts[1])) == {"Amy"}  # one document is too little
+    facts, _ = resolved(tmp_path, *known, ("other", [("Amy Adams", "person")], []), ("three", [part], []))
+    assert set(names(facts[3])) == {"Amy"}
+    facts, _ = resolved(tmp_path, *known, ("three", [part], []), operator=ResolveNames(least=-9, everywhere=False))
+    assert set(names(facts[2])) == {"Amy"}
+
+
+def test_spellings_are_one_name_shown_by_the_most_frequent(tmp_path):
+    chunks = [("d", [("Pelé", "person", "", 3), ("Pele", "person"), ("U.S.", "place"), ("US", "place", "", 2)], [])]
+    facts, _ = resolved(tmp_path, *chunks)
+    assert names(facts[0]) == {"Pelé": ("person", 4), "US": ("place", 3)}
+    assert key_of_name("Williams", "person") != key_of_name("William", "person")
+    assert key_of_name("lymph nodes", "concept") == key_of_name("Lymph node", "concept")
+
+
+def test_the_type_is_that_of_most_mentions_and_a_name_s_before_a_phrase_s(tmp_path):
+    chunks = [("d", [("Azure", "concept", "", 9)], []), ("d", [("Azure", "product", "", 2)], []), ("e", [("Azure", "place")], [])]
+    facts, _ = resolved(tmp_path, *chunks)
+    assert [names(one)["Azure"][0] for one in facts] == ["product"] * 3
+
+
+def test_common_phrases_are_no_entities_and_terms_are(tmp_path):
+    named = [
+        ("difficult thing", "concept"),
+        ("new type", "concept"),
+        ("melanoma", "concept"),
+        ("lymph node", "concept"),
+        ("Thing", "concept"),
+    ]
+    chunks = [("d", named, [("melanoma", "new type", "is"), ("melanoma", "lymph node", "in")])]
+    facts, report = resolved(tmp_path, *chunks, operator=ResolveNames())
+    assert set(names(facts[0])) == {"melanoma", "lymph node"}
+    assert [(one.head, one.tail) for one in facts[0].relations] == [("melanoma", "lymph node")]
+    assert report.counts["common phrases"] == 3
+
+
+def test_a_term_weighs_more_where_its_words_are_used_more():
+    # 1,000 words: “cloud” 20 times is a Zipf value of 7.3, 2.8 above the 4.5 of the language; weight 2.8 / 2 - (4.5 - 4) = 0.9
+    assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud"), 1) == 0.9
+    assert round(TermWeights({"cloud": 1, "the": 999}).weight("cloud"), 1) == -0.5  # once says nothing
+    assert TermWeights({}).weight("12") == float("-inf")
+
+
+def test_a_title_that_the_text_names_is_what_a_document_is_about(tmp_path):
+    chunks = [
+        ("1", [("Giuseppe Fortunino Verdi", "person", "Giuseppe Fortunino Verdi composed."), ("Milan", "place"), ("Verdi", "person")], []),
+        ("2", [("Kiss", "concept"), ("Tell", "concept"), ("Corliss", "person")], []),
+    ]
+    texts = ["Giuseppe Fortunino Verdi composed in Milan.", "Kiss and Tell is a film with Corliss."]
+    facts, report = resolved(tmp_path, *chunks, texts=texts, titles=["Giuseppe Verdi", "Kiss and Tell (1945 film)"])
+    assert names(facts[0]) == {"Giuseppe Verdi": ("person", 2), "Milan": ("place", 1)}
+    assert [(one.head, one.tail) for one in facts[0].relations] == [("Giuseppe Verdi", "Milan")]
+    assert set(names(facts[1])) == {"Kiss and Tell", "Corliss"}
+    assert ("Giuseppe Fortunino Verdi", "Giuseppe Verdi", "title of the document") in {
+        (one.name, one.into, one.rule) for one in name_merges(report.plain()).made
+    }
+    facts, _ = resolved(tmp_path, *chunks, texts=texts, titles=["Notes of a meeting", ""])
+    assert "Notes of a meeting" not in names(facts[0])
+
+
+def test_hostile_and_empty_names_do_no_harm(tmp_path):
+    facts, _ = resolved(tmp_path, ("d", [("<script>", "person"), ("...", "person"), ("", ""), ("’s", "concept")], []))
+    assert set(names(facts[0])) == {"<script>", "’s"}
+    assert resolved(tmp_path, ("d", [], []))[0] == [Facts()]
+
+
+def test_names_that_a_person_says_are_not_the_same_stay_two(tmp_path):
+    chunks = [("d", [("Amy Hood", "person"), ("Amy", "person")], [])]
+    corpus = Texts(tmp_path)
+    corpus.own = False
+    mend(corpus, lambda now: now.refusing([("Amy", "Amy Hood")]))
+    assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"Amy", "Amy Hood"}
+    mend(corpus, lambda now: now.allowing([("Amy Hood", "Amy")]))
+    assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"Amy Hood"}
+
+
+def test_a_line_without_facts_is_refused():
+    with pytest.raises(BadParameter, match="reads what chunks tell"):
+        find("TokenChunks() >> ResolveNames() >> Merge()")
+
+
+def test_a_graph_by_names_is_built_and_says_what_was_joined(tmp_path):
+    texts = {"a": "Angela Merkel lives in Berlin. Merkel met Barack Obama.", "b": "Angela Merkel and Barack Obama visited Paris."}
+    corpus = Texts(tmp_path / "one", **texts)
+    graph = build(corpus, "kg-names", Reading())
+    assert set(graph.names(range(graph.n_nodes))) == {"Angela Merkel", "Barack Obama", "Berlin", "Paris"}
+    assert "Angela Merkel -> met -> Barack Obama" in graph.triple_texts(range(graph.n_edges))
+    assert [(one.name, one.into) for one in name_merges(status(corpus, "kg-names").report).made] == [("Merkel", "Angela Merkel")]
+    afresh = build(Texts(tmp_path / "two", **texts), "kg-names", Reading())
+    assert open_graph(corpus, "kg-names").digest == afresh.digest
