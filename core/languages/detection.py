@@ -58,7 +58,8 @@ class Found:
 
 
 def found_in(texts: Sequence[str]) -> Found:
-    """The language of some texts, by at most 40 pieces of them, and the share of each language; nothing where most pieces show none.
+    """The language of some texts, by at most 40 pieces of them, and the share of each language; one other than English is that of
+    more than half of them.
 
     >>> from core.languages import found_in
     >>> found_in(["Der Zug fährt nach Berlin.", "Die Stadt liegt an der Spree."]).code
@@ -70,7 +71,8 @@ def found_in(texts: Sequence[str]) -> Found:
     total = votes.total()
     shares = {code: round(count / total, 3) for code, count in votes.most_common() if code and count}
     best = next(iter(shares), "")
-    return Found(best if votes[best] > votes[""] or not votes[""] else "", shares)
+    needed = votes[""] if best == ENGLISH else total / 2  # for another reading than the English one most of the sample must speak
+    return Found(best if votes[best] > needed else "", shares)
 
 
 def _pieces(texts: Sequence[str]) -> Iterator[str]:

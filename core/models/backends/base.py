@@ -93,7 +93,7 @@ def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:
     """Why weights in a folder or of the model hub, read by a library, cannot be used here: the library first."""
     if missing := missing_library(row, library, install):
         return missing
-    if Path(name).expanduser().is_dir() or weights.in_cache(name):
+    if folder_or_name(name) != name or Path(name).is_dir() or weights.in_cache(name):
         return ""
     return (
         f"{row.name}: the weights {name} are not on this computer; get them with: "
@@ -102,6 +102,6 @@ def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:
 
 
 def folder_or_name(name: str) -> str:
-    """The local folder of that name where there is one, else the name, which is then one on the model hub."""
-    folder = Path(name).expanduser()
-    return str(folder) if folder.is_dir() else name
+    """The local folder of that name where there is one, or that in the models folder, else the name, which is then one on the model hub."""
+    folders = (Path(name).expanduser(), weights.weights_folder(name))
+    return next((str(folder) for folder in folders if folder.is_dir()), name)

