@@ -175,6 +175,8 @@ def _lane(job: Job, lane: Lane, bench: Bench) -> None:
     if lane.status == "cancelled":
         st.info("Cancelled. What was done until then is below.", icon=":material/stop_circle:")
     opened, state = lane.graph, lane.state
+    if state.partly:
+        st.caption(f":material/hourglass_top: {plain(f'Searched {state.partly}. Run again searches what has come since.')}")
     _answers(job, lane)
     if state.paths is not None:
         st.markdown(f"**Paths** · {len(state.paths):,} kept")

@@ -1,10 +1,13 @@
-"""Lanes that searched only a part of the vectors, as the others were still being made: how far these are, and asking again."""
+"""Lanes that searched only a part of the vectors, as the others were still being made: how far these are, and asking again, which happens by
+itself once they are all there."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
-from core.runtime.jobs import Job
+from core.runtime.jobs import DONE, Job
 from pages.parts.compare.asked import Shown
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
@@ -19,21 +22,41 @@ def partly(on_screen: Shown) -> None:
     lanes = [lane for lane in on_screen.comparison.lanes if lane.state.partly]
     if not lanes:
         return
+    jobs = {job.key: job for lane in lanes for job in _jobs(lane.graph.digest)}
+    if _all_there(on_screen, jobs):
+        _again()
+        st.rerun()
     with st.container(border=True, key="partly"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             said = "; ".join(dict.fromkeys(f"{lane.instance.label} searched {lane.state.partly}" for lane in lanes))
             st.caption(f":material/hourglass_top: {plain(said)}.", width="stretch")
             st.button("Search again", key="search_again", icon=":material/refresh:", on_click=_again)
-        jobs = {job.key: job for lane in lanes for job in _jobs(lane.graph.digest)}
         for job in jobs.values():
             working(job, f"partly-{job.key}", "Cancelled. What was encoded is kept; asking again goes on from there.", share=True)
-        if not any(not job.ended for job in jobs.values()):
+        if any(not job.ended for job in jobs.values()):
+            st.caption(
+                "Once all are encoded the question is asked again by itself; until then “Search again” searches what has come since."
+            )
+        else:
             st.caption("Nothing is being encoded now: asking again searches all that is there, and encodes what is missing.")
 
 
 def _jobs(digest: str) -> list[Job]:
     """The jobs that make vectors of a graph."""
     return engine().preparing.of(f"index-{digest}-vectors-")
+
+
+def _all_there(on_screen: Shown, jobs: Mapping[str, Job]) -> bool:
+    """Whether all vectors that were being made while this was on the screen are made now; once for each, and not while the question in
+    the bar is being changed."""
+    asked = on_screen.comparison.ask.question.text
+    before = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
+    session.encoded_for = (on_screen.key, frozenset(key for key, job in jobs.items() if not job.ended) | before)
+    awaited = [jobs[key] for key in session.encoded_for[1] if key in jobs]
+    if not awaited or any(job.status != DONE for job in awaited) or " ".join(session.question.split()) != asked:
+        return False
+    del session.encoded_for
+    return True
 
 
 def _again() -> None:

@@ -194,6 +194,7 @@ class Session:
     case_shown: Made[Comparison] = Made("The comparison of `case`, by its id.")
     address: Key[Link | None] = Key(None, "What the session shows of an address; set last, when it is shown.")
     wanted: Key[Link | None] = Key(None, "What the next run is to show, such as a case that was clicked.")
+    encoded_for: Key[tuple[str, frozenset[str]]] = Key(("", frozenset()), "What is on the screen, and the jobs whose vectors it awaits.")
     drawing: Key[tuple[Comparison, Board] | None] = Key(None, "What draws a comparison, with it.")
     sent: Key[tuple[str, int, dict[str, Any]]] = Key(("", -1, {}), "What the board was sent last: of what, in which version, the data.")
     lacked: Key[tuple[str, frozenset[str]]] = Key(("", frozenset()), "The comparison on the screen, and the builds that it lacked.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,9 +14,11 @@ from core.corpus import open_corpus, remove_corpus
 from core.io.home import ROOT
 from core.models.registry import Registry
 from core.operators.texts.sparse import ByWords
+from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from pages.parts.board.finished import report
 from pages.parts.board.payload import Board
+from pages.parts.shared.session import engine
 from tests.pages.compare.test_compare import FAST, job, opened
 from tests.pages.compare.three_documents import LINE, NAME, QUESTION, WIDE, made
 from tests.pages.texts.texts_kit import until
@@ -76,6 +80,26 @@ def test_a_lane_that_searched_a_part_says_so_and_is_asked_again_alone(monkeypatc
     assert [(lane.state.partly, lane.taken) for lane in job(at).comparison.lanes] == [("", False), ("", True)]
     at = until(at, lambda: not any(button.key == "search_again" for button in at.button))
     assert not at.exception
+
+
+def test_a_lane_that_searched_a_part_is_asked_again_by_itself_once_all_is_encoded(monkeypatch):
+    found, parts, encoded = ByWords._found, ["31 % of the passages so far"], threading.Event()
+
+    def partly(self, state, ctx, recorder, among):
+        recorder.partly = parts.pop() if parts else ""
+        return found(self, state, ctx, recorder, among)
+
+    monkeypatch.setattr(ByWords, "_found", partly)
+    at = opened(corpus=NAME, q="Which station plays music by night?", lane=[LINE], **OWN)
+    first = job(at)
+    key = f"index-{first.comparison.lanes[0].graph.digest}-vectors-chunks"
+    engine().preparing.start(key, lambda: Job(key, lambda job: encoded.wait(60)), again=True)
+    at = until(at, lambda: any("asked again by itself" in caption.value for caption in at.caption))
+    assert job(at) is first and first.comparison.lanes[0].state.partly
+    encoded.set()
+    at = until(at, lambda: job(at) is not first and job(at).ended)
+    assert job(at).comparison.lanes[0].state.partly == ""
+    at = until(at, lambda: not any(button.key == "search_again" for button in at.button))
 
 
 def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_again(monkeypatch):

