@@ -1,5 +1,5 @@
-"""Lanes that searched only a part of the vectors, as the others were still being made: how far these are, and asking again, which happens by
-itself once they are all there."""
+"""Lanes that searched only a part of the vectors, as the others were still being made: how far these are, and asking again, by itself once
+they are all there."""
 
 from __future__ import annotations
 
