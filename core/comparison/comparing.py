@@ -282,7 +282,8 @@ class Comparing:
             lane.preview = preview
             job.touch()
 
-        previews, here = Previews(show, lambda: self._watched(job)), threading.get_ident()
+        here, others = threading.get_ident(), lambda: self._queues.others(job)
+        previews = Previews(show, lambda: self._watched(job), others=others)
         number = next(number for number, one in enumerate(self.comparison.lanes) if one is lane)
 
         def preview(text: str, states: Callable[[], tuple[State, ...]]) -> None:

@@ -11,6 +11,7 @@ from core.runtime.meter import spent
 from core.types import State
 
 EVERY = 0.6  # seconds between two previews of a lane, at least
+SELDOM = 3.0  # the same where others wait, for whom drawing one takes as long as reading twenty texts
 SHARE = 30  # times what a preview took goes by before the next one
 
 
@@ -33,9 +34,10 @@ class Previews:
         wanted: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
         worked: Callable[[], float] = time.thread_time,
+        others: Callable[[], bool] = lambda: False,
     ):
-        """`wanted` says whether somebody looks on."""
-        self._show, self._wanted, self._clock, self._worked = show, wanted, clock, worked
+        """`wanted` says whether somebody looks on, `others` whether anybody else waits for the machine."""
+        self._show, self._wanted, self._clock, self._worked, self._others = show, wanted, clock, worked, others
         self._number, self._next = 0, 0.0
 
     def __call__(self, text: str, states: Callable[[], tuple[State, ...]]) -> bool:
@@ -53,5 +55,5 @@ class Previews:
             logging.getLogger(__name__).exception("A preview failed")
             self._next = float("inf")
             return False
-        self._next = self._clock() + max(EVERY, SHARE * (self._worked() - begun))
+        self._next = self._clock() + max(SELDOM if self._others() else EVERY, SHARE * (self._worked() - begun))
         return wanted

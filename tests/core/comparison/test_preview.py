@@ -11,7 +11,7 @@ import pytest
 from core.case_adapter import finished
 from core.comparison.endings import ending
 from core.comparison.first_look import FirstLook
-from core.comparison.preview import EVERY, SHARE, Previews
+from core.comparison.preview import EVERY, SELDOM, SHARE, Previews
 from core.comparison.run import LaneRun, Progress
 from core.comparison.waiters import Waiter
 from core.diagnosis.verdict.verdict_words import explain
@@ -111,6 +111,19 @@ def test_they_come_seldom_and_the_less_often_the_more_they_take(clock):
     clock.now = EVERY + SHARE
     assert preview("6 of 9", lambda: ())
     assert [(one.number, one.text) for one in shown] == [(1, "1 of 9"), (2, "4 of 9"), (3, "6 of 9")]
+
+
+def test_they_come_more_seldom_while_others_wait(clock):
+    shown, others = [], ["somebody"]
+    preview = Previews(shown.append, lambda: True, lambda: clock.now, lambda: clock.spent, lambda: bool(others))
+    assert preview("1 of 9", lambda: ())  # the first one at once
+    clock.now = SELDOM - 0.01
+    assert not preview("2 of 9", lambda: ())
+    clock.now = SELDOM
+    others.clear()
+    assert preview("3 of 9", lambda: ())
+    clock.now += EVERY
+    assert preview("4 of 9", lambda: ()) and len(shown) == 3
 
 
 def test_none_is_made_where_nobody_looks_on(clock):
