@@ -10,6 +10,7 @@ from core.builds.catalogue import Build
 from core.builds.extract import by_language
 from core.builds.extract.described_names import DescribedNames
 from core.builds.extract.extracting import Extractor
+from core.builds.extract.names_and_terms import NamesAndTerms
 from core.builds.extract.noun_phrases import NounPhrases
 from core.builds.run import context, place, status
 from core.builds.speed import foretold, measured
@@ -142,7 +143,7 @@ def language_fit(corpus: Corpus, build: Build, models: Models) -> tuple[str, ...
         said.append(f"{parts}; all documents are read as {own.name}.")
     if is_english(own.code):
         return tuple(said)
-    if any(isinstance(operator, NounPhrases | DescribedNames) for operator in build.line):
+    if any(isinstance(operator, NounPhrases | NamesAndTerms | DescribedNames) for operator in build.line):
         said.append(f"The documents are in {own.name}: names are found {by_language.words(own.code)}.")
     for name in build.line.models():
         if trained := trained_elsewhere(models, name, own.code):
