@@ -36,6 +36,7 @@ from core.models.chat.saved_replies import SavedReplies
 from core.models.price import Cap
 from core.runtime.cluster import Workers
 from core.runtime.meter import silent
+from core.runtime.weight import return_unused
 from core.types import Usage
 
 VERSION = 1
@@ -44,6 +45,7 @@ CHANGED = "The documents have changed since it was built. Only what depends on t
 EARLIER = "It was built by an earlier version, which made another graph of them. What was read and replied is not asked again."
 UNCOVERED = "what of its corpus it does not cover"  # on an opened graph
 SHIPPED_EXTRACTOR = "noun-phrases"  # who read the chunks of what ships as facts
+MANY_CHUNKS = 5_000  # from which memory that a step no longer uses is handed back before the next
 NEXT = "-next"  # behind the name of a graph's folder: where the next one is made while this one serves
 Tell = Callable[[str, float | None], None]
 
@@ -279,6 +281,8 @@ def _built(build: Build, made: Made, folder: Path, ctx: BuildContext, indexed: b
         ctx.check()
         if operator.stage == "index" and not stored:
             made, stored = _stored(made, build, folder, temporary), True
+        if len(made.chunks or ()) > MANY_CHUNKS:
+            return_unused()
         part = _part(ctx, line, number)
         part.progress(operator.title.capitalize(), 0.0)
         made = _timed(operator, made, part, took)

@@ -1,9 +1,11 @@
-"""How much memory a value takes, and how much is free."""
+"""How much memory a value takes, how much is free, and freeing it."""
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -48,3 +50,13 @@ def free_memory() -> int:
     import psutil
 
     return int(psutil.virtual_memory().available)
+
+
+def return_unused() -> None:
+    """Hand memory that nothing uses any more back to the system: that of Arrow, and, where the C library can, of many small objects, which
+    otherwise stays with the process."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):  # another C library than glibc
+        ctypes.CDLL(None).malloc_trim(0)
