@@ -201,13 +201,17 @@ class Table:
         column = self._flat(name)
         return Rows(column.offsets.to_numpy(), column.values.to_numpy())
 
-    def with_columns(self, **columns: Sequence[Any]) -> Table:
+    def with_columns(self, **columns: Sequence[Any] | np.ndarray | Rows) -> Table:
         """This table with some columns more, or in the place of those of that name."""
         fresh, arrow = Table.of(**columns).arrow, self.arrow
         for name in fresh.column_names:
             remaining = arrow.drop_columns([name]) if name in arrow.column_names else arrow
             arrow = remaining.append_column(name, fresh.column(name))
         return Table(arrow)
+
+    def without(self, name: str) -> Table:
+        """This table without a column."""
+        return Table(self.arrow.drop_columns([name])) if self.has(name) else self
 
     def with_ids(self, name: str, rows: Rows) -> Table:
         """This table with a column of ids in the place of that of the name."""
@@ -234,7 +238,8 @@ class Table:
                     digest.update(b"".join(len(data).to_bytes(8, "little") + data for data in batch))
             elif TYPES[name] == "ids":
                 rows = self.lists(name)
-                digest.update(np.ascontiguousarray(rows.indptr, "<i8").tobytes() + np.ascontiguousarray(rows.ids, "<i8").tobytes())
+                digest.update(np.ascontiguousarray(rows.indptr, "<i8").data)
+                digest.update(np.ascontiguousarray(rows.ids, "<i8").data)
             else:
                 digest.update(np.ascontiguousarray(self.numbers(name)).tobytes())
         return digest.hexdigest()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from core.errors import Cancelled
@@ -41,16 +42,18 @@ class Flight:
         What `work` or the check raises is raised once the pieces at work have ended, of which what came is handed out first.
         """
         waiting: dict[Future[T], tuple[int, W]] = {}
+        ended = SimpleQueue[Future[T]]()
         left, fault = enumerate(items), None
         with ThreadPoolExecutor(MAX_PIECES, "flight") as pool:
             try:
                 while True:
                     while fault is None and len(waiting) < self._at_once() and (following := next(left, None)) is not None:
-                        waiting[pool.submit(work, following[1])] = following
+                        begun = pool.submit(work, following[1])
+                        waiting[begun] = following
+                        begun.add_done_callback(ended.put)
                     if not waiting:
                         break
-                    done, _ = wait(waiting, LOOK, FIRST_COMPLETED)
-                    for future in sorted(done, key=lambda one: waiting[one][0]):
+                    for future in sorted(_those(ended), key=lambda one: waiting[one][0]):
                         _, item = waiting.pop(future)
                         error = future.exception()
                         if error is None:
@@ -66,6 +69,16 @@ class Flight:
                 self._over.set()
         if fault is not None:
             raise fault
+
+
+def _those(ended: SimpleQueue[Future[T]]) -> list[Future[T]]:
+    """The pieces that have ended, once there is one, or after a while none."""
+    found = list[Future[T]]()
+    with suppress(Empty):
+        found.append(ended.get(timeout=LOOK))
+        while True:
+            found.append(ended.get_nowait())
+    return found
 
 
 def together(

@@ -214,9 +214,10 @@ class Descriptions:
 
 def _keywords(rows: Rows, texts: list[str]) -> Any:
     """The keywords of each edge, each once, in the order in which they came, an Arrow column."""
+    used, place = np.unique(rows.ids, return_inverse=True)  # the others are descriptions
     words = Numbered()
-    of_text = Rows.of([[words.of(word) for word in map(str.strip, text.split(",")) if word] for text in texts])
-    spelled = list(words)
+    of_text = Rows.of([[words.of(word) for word in map(str.strip, texts[one].split(",")) if word] for one in used.tolist()])
+    spelled, rows = list(words), Rows(rows.indptr, place)
 
     def column(part: Rows) -> Any:
         edge = np.repeat(np.repeat(np.arange(len(part)), part.counts), of_text.counts[part.ids])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,8 +69,8 @@ class AddSynonymEdges(AlikeEdges):
                     pairs[min(one, other), max(one, other)] = cosine
         ctx.report.counts["synonym edges"] = len(pairs)
         chunks = chunks_of(graph, "nodes")
-        edges = {(a, SIMILAR, b): (cosine, np.union1d(chunks[a], chunks[b]).tolist()) for (a, b), cosine in sorted(pairs.items())}
-        return with_edges(graph, edges)
+        edges = {(a, SIMILAR, b): cosine for (a, b), cosine in sorted(pairs.items())}
+        return with_edges(graph, edges, lambda a, b: np.union1d(chunks[a], chunks[b]))
 
     def words(self) -> str:
         return f"synonyms from {self.threshold:g}"
@@ -101,7 +101,7 @@ class AddIdentityEdges(AlikeEdges):
             pairs.update((min(one, other), max(one, other)) for other in near.tolist())
         fresh = unjoined(graph, sorted(pairs))
         ctx.report.counts["“is” edges"] = len(fresh)
-        return with_edges(graph, {(a, RELATED, b): (1.0, ()) for a, b in fresh}, IS)
+        return with_edges(graph, {(a, RELATED, b): 1.0 for a, b in fresh}, lambda a, b: np.empty(0, np.int64), IS)
 
     def words(self) -> str:
         return f"“is” edges from {self.threshold:g}"
@@ -150,23 +150,38 @@ def _linked(vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext) -> Iter
         yield from linked.nearest(np.arange(first, min(first + BLOCK, len(vectors))), top)
 
 
-def with_edges(graph: Graph, more: Mapping[Edge, tuple[float, Sequence[int]]], description: str = "") -> Graph:
-    """The graph with more edges, each (node, relation, node) with its weight and the rows of its chunks, and all with one description;
-    nodes keep their ids."""
+def with_edges(graph: Graph, more: Mapping[Edge, float], chunks: Callable[[int, int], np.ndarray], description: str = "") -> Graph:
+    """The graph with more edges, each (node, relation, node) with its weight, those of `chunks` of its two nodes, and all with one
+    description; nodes keep their ids."""
     n, relations = graph.n_edges, sorted({*graph.relation_names, *(relation for _, relation, _ in more)})
     place = {relation: number for number, relation in enumerate(relations)}
     heads, relation, tails = graph.triples(np.arange(n))
     former = np.array([place[name] for name in graph.relation_names], np.int64)[relation] if n else relation
     added = [np.array([edge[part] if part != 1 else place[edge[1]] for edge in more], np.int64) for part in range(3)]
-    triples = [np.concatenate([known, fresh]) for known, fresh in zip((heads, former, tails), added)]
+    triples = [np.concatenate([known, fresh]).astype(np.int32) for known, fresh in zip((heads, former, tails), added)]
     order = np.lexsort((triples[2], triples[1], triples[0]))
-    table = graph.columns.edges or Table.of()
-    given: dict[str, Any] = {"weight": [1.0] * n, "chunks": Rows.of([[]] * n), **({"description": [""] * n} if description else {})}
-    table = table.with_columns(**{name: values for name, values in given.items() if not table.has(name)})
-    values: dict[str, Any] = {"weight": [weight for weight, _ in more.values()], "chunks": [list(rows) for _, rows in more.values()]}
-    values["description"] = [description] * len(more)
-    fresh = Table.of(**{name: values.get(name, [""] * len(more)) for name in table.names})
-    both = table.followed_by(fresh).taken(order)
     whole = (triples[0][order], triples[1][order], triples[2][order])
+    table = graph.columns.edges or Table.of()
+    given: dict[str, Any] = {"weight": np.ones(n), **({"description": [""] * n} if description else {})}
+    rows = table.lists("chunks") if table.has("chunks") else Rows(np.zeros(n + 1, np.int64), np.empty(0, np.int64))
+    table = table.with_columns(**{name: values for name, values in given.items() if not table.has(name)}).without("chunks")
+    values: dict[str, Any] = {"weight": [*more.values()], "description": [description] * len(more)}
+    fresh = Table.of(**{name: values.get(name, [""] * len(more)) for name in table.names})
+    both = table.followed_by(fresh).taken(order).with_columns(chunks=_inserted(rows, order, whole, chunks))
     names = graph.names(range(graph.n_nodes))
     return assembled(graph.name, names, relations, whole, (graph.columns.nodes, both), graph.columns.chunks, graph.direction)
+
+
+def _inserted(rows: Rows, order: np.ndarray, triples: Sequence[np.ndarray], chunks: Callable[[int, int], np.ndarray]) -> Rows:
+    """The chunks of all edges in their new `order`, of which those before `len(rows)` have `rows` and the others those of their nodes; old
+    ones stay in the order that they have, so that what lies between two new ones is copied together."""
+    ids, counts = bytearray(), np.zeros(len(order), np.int64)
+    counts[order < len(rows)] = rows.counts
+    copied = 0  # of the old ones
+    for place, at in zip((new := np.flatnonzero(order >= len(rows))).tolist(), (new - np.arange(len(new))).tolist()):
+        ids += rows.ids[rows.indptr[copied] : rows.indptr[at]].tobytes()
+        found = chunks(int(triples[0][place]), int(triples[2][place])).astype(np.int64)
+        ids += found.tobytes()
+        counts[place], copied = len(found), at
+    ids += rows.ids[rows.indptr[copied] :].tobytes()
+    return Rows(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.frombuffer(ids, np.int64))
