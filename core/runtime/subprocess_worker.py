@@ -227,22 +227,22 @@ def _answer(reports: IO[bytes], work: Callable[..., Any], arguments: tuple) -> t
 
 def _limit(memory: int | None) -> None:
     """From now on this process may take so many bytes of addresses; and it hears of its input, once that is asked for."""
-    assert sys.platform == "linux"
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if memory is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+    if sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if memory is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
 
 
 def _limit_time(seconds: float | None) -> None:
     """From now on the process may take so many seconds of the processor's time; the system ends it then."""
-    assert sys.platform == "linux"
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (most if seconds is None else math.ceil(time.process_time() + seconds), most))
+    if sys.platform == "linux":
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (most if seconds is None else math.ceil(time.process_time() + seconds), most))
 
 
 def _end_with_input(on: bool) -> None:
     """Whether the system ends this process once the other end of its input is gone, even in the middle of a compiled loop."""
-    assert sys.platform == "linux"
-    flags = fcntl.fcntl(0, fcntl.F_GETFL)
-    fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
+    if sys.platform == "linux":
+        flags = fcntl.fcntl(0, fcntl.F_GETFL)
+        fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
