@@ -15,6 +15,7 @@ from core.graph.algorithms.local import Local
 from core.graph.algorithms.paths import shortest_paths
 from core.graph.protocol import KnowledgeGraph
 from core.operators import OPERATORS
+from core.operators.refine import reads_part
 from core.types import Path, Ranking, State, Step, Subgraph
 
 FAR = 8  # hops looked at to tell how far an answer is
@@ -119,7 +120,7 @@ def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
             seen = before if before is not None else step.before_cut
             assert seen is not None  # the answer was on it
             of = len(seen)
-            if step.before_cut is not None and step.parameters.get("read") and after.paths:
+            if step.before_cut is not None and reads_part(step.parameters) and after.paths:
                 return Loss(answer, "paths", Cause.NOT_READ, None, of, len(step.before_cut), step=step)
             return Loss(answer, "paths", Cause.NOT_CHOSEN if after.paths else Cause.NOT_HANDED_ON, None, of, len(after.paths), step=step)
     return None

@@ -8,6 +8,7 @@ from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.left_out import place_beyond
 from core.graph.texts import relation_names
 from core.operators import OPERATORS
+from core.operators.refine import reads_part
 from core.types import Path, Ranking, State, Step
 
 HOP = "hop"  # what the frames of a search that goes hop by hop are called
@@ -82,7 +83,7 @@ def _dropped(states: Sequence[State], path: Path) -> Fate | None:
             late = f"found too late: place {place + 1:,} of {of:,}, {retained:,} {'is' if retained == 1 else 'are'} kept"
             return Fate(Cause.OUTRANKED, late, place + 1, of, retained, step=step)
         assert before is not None  # the path was there
-        if step.before_cut is not None and step.parameters.get("read"):
+        if step.before_cut is not None and reads_part(step.parameters):
             read = len(step.before_cut)
             text = f"not read by {title(step)}, which read {read:,} of {len(before):,}"
             return Fate(Cause.NOT_READ, text, None, len(before), read, step=step)

@@ -54,7 +54,9 @@ class Task:
     `groups` int [n] says which candidates are alike, such as paths along one chain of relations: a scorer may read some of each first.
     `preview` is called by scorers on the way with the positions scored so far, ascending int64 [m], and their scores, float64 [m], maybe
     from another thread. `read` is how many distinct texts an encoder or a re-ranker reads at most, those first that it expects to score
-    best; 0 is all.
+    best; 0 is all. With a `recall` below 1 it reads no more once that share of the `best` many (all where 0) is expected among those
+    that it has read. `earlier` holds the scores of other texts for the same question, such as those of the hop before, and takes those
+    that are read now.
     """
 
     query: str
@@ -65,6 +67,9 @@ class Task:
     groups: np.ndarray | None = field(default=None, compare=False)
     preview: Preview | None = field(default=None, compare=False)
     read: int = 0
+    recall: float = 1.0
+    best: int = 0
+    earlier: dict[str, float] | None = field(default=None, compare=False)
 
     def part(self, positions: Sequence[int]) -> Task:
         """The same of the candidates at these positions alone: their groups, and previews by their positions among all."""

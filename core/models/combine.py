@@ -41,7 +41,7 @@ class Prefilter:
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
         """At most `k` of `texts` as the dear chooser picks them."""
-        ranked = self.cheap.choose(task, texts, 0)
+        ranked = self.cheap.choose(dataclasses.replace(task, best=self.n), texts, 0)
         preselected = ranked.positions[: self.n]
         picked = self.dear.choose(task.part(preselected), [texts[i] for i in preselected], k)
         notes = ranked.notes + picked.notes

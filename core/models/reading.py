@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +17,18 @@ from core.runtime.meter import Advance
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-FIRST, ROUND = 64, 128  # texts that are read before the others are expected for the first time, and anew
+FIRST = 64  # texts that are read before the others are expected for the first time; where there are no more, all are read at once
+ROUND, LEAST, TIMES = 96, 16, 3  # texts that are read before the others are expected anew: so many times those wanted, within bounds
 LEARNT = 512  # scores from which expectations are made
-NOISE, WORDS = 0.1, 3.0  # of scores of equal texts, and of what words tell beside the group; chosen on development questions of MetaQA
+LIKELIEST = 400  # texts whose chance is computed
+GROUP, WORDS, TOKENS, LENGTH, NOISE = (
+    0.025,
+    0.44,
+    0.45,
+    0.03,
+    0.008,
+)  # variances, by the evidence of development questions of MetaQA and CWQ
+WORDS_ALONE = 1.0  # of words where nothing is known of tokens
 WORD = re.compile(r"[^\W_]+")
 PLURAL = {
     "relation": "relations",
@@ -27,6 +39,24 @@ PLURAL = {
     "sentence": "sentences",
 }
 
+ALONE = threading.Lock()  # held while the number of threads is another
+
+
+@cache
+def _blas() -> Any:
+    import scipy.linalg  # noqa: F401  # what is loaded now is found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Linear algebra by one thread, the same sums whatever the machine: for matrices this small several threads wait for one another, and
+    beside other work take fifty times as much of the processor."""
+    with ALONE, _blas().limit(limits=1, user_api="blas"):
+        yield
+
 
 def counted(number: int, unit: str) -> str:
     """So many of a kind of candidates: `960 paths`, `1 path`."""
@@ -34,15 +64,16 @@ def counted(number: int, unit: str) -> str:
 
 
 class Expectation:
-    """Which texts to read next, by the scores of those that were read: ridge regression on a text's group and its words.
+    """Which texts to read next, and how many of the best are not read yet, by the scores of those that were read: a Gaussian process.
 
-    Score = group + words + noise with normal priors, of variances 1, `WORDS` (over all words of a text) and `NOISE`. It depends on nothing
-    but the texts, their groups, and the scores.
+    Score = mean + group + words + tokens + length + noise with independent normal priors, whose variances relative to one another are the
+    constants above; the mean and the scale of all are estimated. `tokens` float [n, d] are cheap vectors of the texts, such as the means of
+    their input vectors. It depends on nothing but these, the texts, their groups, and the scores.
     """
 
-    def __init__(self, texts: Sequence[str], groups: np.ndarray | None):
-        self._groups = groups
-        self._rows = features(texts, groups)
+    def __init__(self, texts: Sequence[str], groups: np.ndarray | None, tokens: np.ndarray | None = None):
+        self._groups, self._tokens = groups, None if tokens is None else np.sqrt(TOKENS) * _scaled(tokens)
+        self._rows = features(texts, groups, WORDS_ALONE if tokens is None else WORDS)
 
     def begin(self, number: int) -> np.ndarray:
         """int64 positions to begin with, at most `number`: the first of each group, large groups first; without groups spread evenly."""
@@ -51,40 +82,93 @@ class Expectation:
         _, first, sizes = np.unique(self._groups, return_index=True, return_counts=True)
         return first[np.lexsort((first, -sizes))][:number]
 
-    def order(self, read: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """int64 positions of all others, those expected to score best first, ties by position; `read` int64 [m] with their scores [m]."""
-        some, found = self._rows[read[:LEARNT]], scores[:LEARNT]
-        found = np.where(np.isfinite(found), found, 0.0)
-        spread = found.std() or 1.0
-        alike = (some @ some.T).toarray() + NOISE * np.eye(len(found))
-        weights = some.T @ np.linalg.solve(alike, (found - found.mean()) / spread)
-        expected = np.round(self._rows @ weights, 9)  # so that ties are ties whatever the order of a sum
-        expected[read] = -np.inf
-        return np.argsort(-expected, kind="stable")[: len(expected) - len(read)]
+    @one_thread()
+    def order(self, read: np.ndarray, scores: np.ndarray, best: int, among: np.ndarray | None = None) -> tuple[np.ndarray, float]:
+        """int64 positions of all others, those likeliest to be among the `best` first, ties by position; and how many of the best are
+        expected among them.
+
+        `read` int64 [m] with their scores [m]; those `among` which the best are sought are all unless bool [n] is given.
+        """
+        from scipy.linalg import solve_triangular
+
+        found = np.where(np.isfinite(scores), scores, 0.0)
+        some, learnt = read[:LEARNT], found[:LEARNT]
+        root = np.linalg.cholesky(self._likeness(some, some) + NOISE * np.eye(len(some)))
+        ones, known = solve_triangular(root, np.stack([np.ones(len(some)), learnt], axis=1), lower=True).T
+        mean = (ones @ known) / (ones @ ones)
+        rest = known - mean * ones
+        scale = np.sqrt(rest @ rest / len(rest))
+        expected = mean + self._weighed(some, solve_triangular(root, rest, lower=True, trans="T"))
+        expected = np.round(expected, 9)  # so that ties are ties whatever the order of a sum
+        sought = np.ones(len(expected), bool) if among is None else among.copy()
+        reached = np.sort(found[sought[read]])[::-1]
+        sought[read] = False
+        others = np.flatnonzero(sought)
+        others = others[np.argsort(-expected[others], kind="stable")]
+        if len(reached) < best or not len(others):
+            return others, float(min(best - len(reached), len(others)) if len(others) else 0)
+        likeliest = others[:LIKELIEST]
+        shared = solve_triangular(root, self._likeness(some, likeliest), lower=True)
+        spread = scale * np.sqrt(np.maximum(self._variances(likeliest) - (shared**2).sum(axis=0), 0.0) + NOISE)
+        chances = np.round(_chances(expected[likeliest] - reached[best - 1], spread), 9)
+        return np.concatenate([likeliest[np.argsort(-chances, kind="stable")], others[LIKELIEST:]]), float(chances.sum())
+
+    def _likeness(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """float64 [s, o]: the covariances of texts at these positions, without noise."""
+        alike = (self._rows[some] @ self._rows[others].T).toarray()
+        return alike if self._tokens is None else alike + self._tokens[some] @ self._tokens[others].T
+
+    def _variances(self, some: np.ndarray) -> np.ndarray:
+        own = np.asarray(self._rows[some].multiply(self._rows[some]).sum(axis=1)).ravel()
+        return own if self._tokens is None else own + (self._tokens[some] ** 2).sum(axis=1)
+
+    def _weighed(self, some: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """float64 [n]: the covariances of all texts with some, in a sum with these weights."""
+        every = self._rows @ (self._rows[some].T @ weights)
+        return every if self._tokens is None else every + self._tokens @ (self._tokens[some].T @ weights)
 
 
-def features(texts: Sequence[str], groups: np.ndarray | None) -> csr_matrix:
-    """float64 [n, groups + words]: 1 at the text's group, and at each of its words the root of `WORDS` over their number."""
+def _chances(above: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """The chances that normal numbers with these means and standard deviations are above 0; half where both are 0."""
+    from scipy.special import ndtr
+
+    return ndtr(above / np.maximum(spread, 1e-12))
+
+
+def _scaled(rows: np.ndarray) -> np.ndarray:
+    """float64 [n, d]: vectors about their mean, with squared lengths of 1 on average."""
+    about = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
+    return about / max(np.sqrt((about**2).sum(axis=1).mean()), 1e-12)
+
+
+def features(texts: Sequence[str], groups: np.ndarray | None, words: float) -> csr_matrix:
+    """float64 [n, 1 + groups + words]: the number of a text's words about the mean, its group, and each of its words; the squares of each
+    kind have their variance in sum (on average, for the first)."""
     from scipy.sparse import coo_matrix, csr_matrix, hstack
 
     places: dict[str, int] = {}
     bags = [sorted(set(WORD.findall(text.casefold()))) for text in texts]
     columns = np.array([places.setdefault(word, len(places)) for bag in bags for word in bag], np.int64)
     lengths = np.array([len(bag) for bag in bags], np.int64)
-    values = np.repeat(np.sqrt(WORDS / np.maximum(lengths, 1)), lengths)
+    values = np.repeat(np.sqrt(words / np.maximum(lengths, 1)), lengths)
     shape = (len(texts), max(1, len(places)))
     by_word = coo_matrix((values, (np.repeat(np.arange(len(texts)), lengths), columns)), shape).tocsr()
+    by_length = csr_matrix(np.sqrt(LENGTH) * _scaled(lengths[:, None]))
     if groups is None:
-        return by_word
+        return hstack([by_length, by_word], format="csr")
     own = np.unique(groups, return_inverse=True)[1].ravel()
-    return hstack([csr_matrix((np.ones(len(own)), (np.arange(len(own)), own))), by_word], format="csr")
+    by_group = csr_matrix((np.full(len(own), np.sqrt(GROUP)), (np.arange(len(own)), own)))
+    return hstack([by_length, by_group, by_word], format="csr")
 
 
 class Reading:
     """The scores of candidates as they come, one for each distinct text. The progress is sent how many there are and the best of them,
-    `task.preview` all that are scored so far."""
+    `task.preview` all that are scored so far.
 
-    def __init__(self, task: Task, texts: Sequence[str]):
+    `tokens` gives cheap vectors of texts, float [n, d], where there are any.
+    """
+
+    def __init__(self, task: Task, texts: Sequence[str], tokens: Callable[[Sequence[str]], np.ndarray] | None = None):
         self._places: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
             self._places.setdefault(text, []).append(position)
@@ -92,7 +176,7 @@ class Reading:
         self.most = min(task.read or len(self.distinct), len(self.distinct))  # of these that are read
         self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN of those that are not read
         self.scored = np.zeros(len(texts), bool)
-        self._task, self._done, self._best = task, 0, (-np.inf, "")
+        self._task, self._tokens, self._done, self._best = task, tokens, 0, (-np.inf, "")
         self._advance = Advance(f"Ranking {counted(len(texts), task.unit)}", self.most)
 
     def received(self, texts: Sequence[str], scores: np.ndarray) -> None:
@@ -111,25 +195,42 @@ class Reading:
     def through(self, read: Callable[[list[str]], object], fixed: bool = False) -> np.ndarray:
         """float64 [n]: the scores once `read`, which hands them to `received`, was called with the distinct texts, part by part.
 
-        At most `task.read` of them, those first that are expected to be the best. Where all are read and nobody looks on there is one
-        part; so there is if `fixed`, for models that give other digits in other batches.
+        Those first that are expected to be the best; at most `task.read`, and no more once as many of the best are expected among those
+        read as `task.recall` says. Where all are read and nobody looks on there is one part; so there is if `fixed`, for models that give
+        other digits in other batches.
         """
-        if self.most == len(self.distinct) and (fixed or self._task.preview is None or self.most <= ROUND):
+        few = len(self.distinct) <= FIRST // (1 + bool(self._task.earlier))
+        if self.most == len(self.distinct) and (few or (self._task.recall >= 1 and (fixed or self._task.preview is None))):
             read(self.distinct)
-            return self.scores
-        for part in self._parts():
-            read([self.distinct[i] for i in part])
+        else:
+            for part in self._parts():
+                read([self.distinct[i] for i in part])
+        if self._task.earlier is not None:
+            scores = ((text, float(self.scores[places[0]])) for text, places in self._places.items())
+            self._task.earlier.update((text, score) for text, score in scores if np.isfinite(score))
         return self.scores
 
     def _parts(self) -> Iterator[np.ndarray]:
+        """int64 positions of the distinct texts to read next."""
+        task, number = self._task, len(self.distinct)
         first = np.array([places[0] for places in self._places.values()], np.int64)
-        groups = self._task.groups
-        expectation = Expectation(self.distinct, None if groups is None else groups[first])
-        size = ROUND if self.most == len(first) else max(FIRST // 4, min(ROUND, self.most // 4))
-        done = part = expectation.begin(min(FIRST, self.most))
-        yield part
+        earlier = {text: score for text, score in (task.earlier or {}).items() if text not in self._places}
+        texts, before = [*self.distinct, *earlier], np.arange(number, number + len(earlier))
+        groups = task.groups
+        if groups is not None:  # of what was read earlier each is a group by itself
+            groups = np.concatenate([np.unique(groups[first], return_inverse=True)[1].ravel(), before])
+        expectation = Expectation(texts, groups, self._tokens(texts) if self._tokens else None)
+        best = task.best or number
+        size = max(LEAST, min(ROUND, TIMES * best))
+        done = part = np.zeros(0, np.int64) if earlier else expectation.begin(min(FIRST, self.most))
+        if not earlier:
+            yield part
+        among = np.arange(len(texts)) < number
         while len(done) < self.most:
-            size = size if len(done) < LEARNT else len(done)
-            part = expectation.order(done, self.scores[first[done]])[: min(size, self.most - len(done))]
+            scores = np.concatenate([self.scores[first[done]], np.array(list(earlier.values()))])
+            order, missing = expectation.order(np.concatenate([done, before]), scores, best, among)
+            if task.recall < 1 and missing <= (1 - task.recall) * best:
+                return
+            part = order[: min(size if len(done) < LEARNT else len(done), self.most - len(done))]
             done = np.concatenate([done, part])
             yield part

@@ -79,7 +79,7 @@ class Scoring(ABC):
 
     @abstractmethod
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """float64 [n], larger is better; NaN of texts that were not read, since `task.read` is fewer."""
+        """float64 [n], larger is better; NaN of texts that were not read, since `task.read` is fewer or `task.recall` below 1."""
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
         """The `k` best texts (all where k <= 0) by score, ties by first appearance. Those that were not read are left out."""
@@ -88,7 +88,7 @@ class Scoring(ABC):
         with spent("ranking"):
             scores = self.score(task, texts)
         order, notes = top_k(scores, 0), tuple[str, ...]()
-        if task.read and (read := int((~np.isnan(scores)).sum())) < len(texts):
+        if (task.read or task.recall < 1) and (read := int((~np.isnan(scores)).sum())) < len(texts):
             order, notes = order[:read], (f"{read:,} of {counted(len(texts), task.unit)} were read, the likeliest first.",)
         positions, values = tuple(order.tolist()), tuple(scores[order].tolist())
         cut = len(positions) if k <= 0 else k
@@ -104,7 +104,7 @@ class EncoderScorer(Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        encoder, reading = self.encoder, Reading(task, texts)
+        encoder, reading = self.encoder, Reading(task, texts, getattr(self.encoder, "input_vectors", None))
         query = question_vectors(encoder, [task.query], task.check)[0].astype(np.float64)
         cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)  # each row apart, unlike a matrix product
         received = lambda rows, vectors: reading.received(rows, cosines(vectors))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,23 @@ from core.models.words import short_name
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import Ranking, State
+
+RECALL_HELP = "The model reads no more once it expects this share of the best among those that it has read; 1 reads all."
+
+
+def part_read(read: int, recall: float) -> str:
+    """What is said of a ranking that reads a part: `, 512 read`, `, 99 % expected`, or both; empty where all are read."""
+    return (f", {read:,} read" if read else "") + (f", {100 * recall:g} % expected" if recall < 1 else "")
+
+
+def reads_part(parameters: Mapping[str, Any]) -> bool:
+    """Whether a step with these parameters has its model read a part of the candidates alone.
+
+    >>> from core.operators.refine import reads_part
+    >>> reads_part({"read": 0, "recall": 1.0}), reads_part({"read": 0, "recall": 0.98}), reads_part({"recall": 0.97})  # the last: PageRank
+    (False, True, False)
+    """
+    return "read" in parameters and bool(parameters["read"] or parameters.get("recall", 1.0) < 1)
 
 
 def picked(paths: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
@@ -34,7 +53,8 @@ class Rank(Operator):
     """The best `keep` paths by a model that reads question and path texts once (LEGO-GraphRAG's one-shot retrieval).
 
     With `read` the model reads no more texts than that: some of each relation chain first, then those of which the scores so far promise
-    most (`core.models.reading`). The others are left out. This is Hopscope's own, as a search without it reads all.
+    most (`core.models.reading`). With a `recall` below 1 it stops once that share of the best `keep` is expected among those read. The
+    others are left out. This is Hopscope's own, as a search without it reads all.
 
     With a language model as chooser it may be fewer, in the order it named them (the papers' code falls back to the
     order of the list).
@@ -45,6 +65,8 @@ class Rank(Operator):
     >>> from core.operators import Rank
     >>> Rank(read=512).words()
     'best 32 by encoder, 512 read'
+    >>> Rank(recall=0.99).words()
+    'best 32 by encoder, 99 % expected'
     """
 
     stage = "refine"
@@ -61,6 +83,7 @@ class Rank(Operator):
         low=0,
         high=1_000_000,
     )
+    recall: float = param(1.0, "Expected recall", RECALL_HELP, low=0.5, high=1.0)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.paths is not None  # a line is refused where nothing wrote what is read
@@ -74,13 +97,13 @@ class Rank(Operator):
 
         entities, groups = tuple(ctx.graph.names(state.seeds)), chain_groups(ctx.graph, paths.items)
         preview = ctx.while_scored(len(paths), "path", so_far)
-        task = Task(state.question.text, "path", ctx.seed, ctx.check, entities, groups, preview, self.read)
+        task = Task(state.question.text, "path", ctx.seed, ctx.check, entities, groups, preview, self.read, self.recall, self.keep)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         selected, recorder.before_cut = picked(state.paths, choice)
         return state.replace(paths=selected)
 
     def words(self) -> str:
-        return f"best {self.keep:,} by {short_name(self.model)}{f', {self.read:,} read' if self.read else ''}"
+        return f"best {self.keep:,} by {short_name(self.model)}{part_read(self.read, self.recall)}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,6 +12,7 @@ from core.indexes.chains import at_hand
 from core.operators import ChainRanking, PersonalizedPageRank
 from core.operators.base import Line, Operator
 from core.operators.branch import Branch
+from core.operators.refine import reads_part
 from core.parameters import parameters, values
 from core.sources import Ask
 
@@ -38,8 +39,8 @@ def _against(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
             last = max(figure(loss.place) for loss in alike)
             for keep in [keep for keep in KEEPS if keep > operator.keep and keep >= last][:1]:
                 yield from with_values(position, operator, f"Keep {counted(keep, 'path')}", keep=keep)
-        if cause in (Cause.NOT_READ, Cause.NOT_TRIED) and "read" in known and operator.read:
-            yield from with_values(position, operator, "Read all", read=0)
+        if cause in (Cause.NOT_READ, Cause.NOT_TRIED) and reads_part(values(operator)):
+            yield from with_values(position, operator, "Read all", read=0, recall=1.0)
         if cause is Cause.NOT_TRIED and "fanout" in known and operator.fanout:
             yield from with_values(position, operator, "Try every step", fanout=0)
         if cause is Cause.TOO_FAR and searches and (far := max(figure(loss.hop) for loss in alike)) <= FURTHER:

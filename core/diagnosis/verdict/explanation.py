@@ -208,9 +208,11 @@ def _beam(group: _LossGroup) -> tuple[Cause, str]:
 def _untried(group: _LossGroup) -> tuple[Cause, str]:
     loss, fanout = group.first, group.parameter("fanout")
     step = f"{group.chain(loss.chain[-1:])} to {loss.what}"
-    if read := group.parameter("read"):
+    read, recall = group.parameter("read"), group.parameter("recall")
+    if read or (recall or 1) < 1:
         first = f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, and " if fanout else ""
-        return Cause.NOT_TRIED, f"{first}of {counted(figure(loss.of), 'candidate')} the model read {read:,} at most, without {step}."
+        some = f"{read:,} at most" if read else "those alone that promised most"
+        return Cause.NOT_TRIED, f"{first}of {counted(figure(loss.of), 'candidate')} the model read {some}, without {step}."
     if fanout:
         return Cause.NOT_TRIED, f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without {step}."
     return Cause.NOT_TRIED, f"{step} is not among the steps from {loss.start} that were tried."

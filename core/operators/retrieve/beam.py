@@ -14,7 +14,7 @@ from core.models.base import Choice, Task
 from core.models.words import plain_name, short_name
 from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.refine import picked, ranked_so_far
+from core.operators.refine import RECALL_HELP, part_read, picked, ranked_so_far
 from core.operators.stop import sufficient
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State
@@ -37,7 +37,8 @@ class BeamSearch(Operator):
     percentile, instead of a fixed number, at most `limit`. `fanout` caps the steps tried from one node to the first in
     edge order (32 and 64 in the report's code, none in its Algorithm 1); 0 is no cap. `stop` names a language model that
     is shown the kept paths after each hop but the last, and may end the search (the report's LLMs-ES). `read` is Hopscope's own: of more
-    candidates at a hop some of each relation chain are read, then those of which the scores so far promise most; the others are left out.
+    candidates at a hop some of each relation chain are read, then those of which the scores so far promise most; with a `recall` below 1 no
+    more once that share of the best is expected among those read, by what was read at the hops before too. The others are left out.
 
     >>> table = {"A -> r1 -> C": 0.8, "A -> r1 -> C -> r4 -> D": 0.9}
     >>> answers("EgoNetwork() >> BeamSearch(hops=2, width=1, direction='out')", "A", models=scores(table))
@@ -84,12 +85,24 @@ class BeamSearch(Operator):
         low=0,
         high=1_000_000,
     )
+    recall: float = param(1.0, "Expected recall", RECALL_HELP, low=0.5, high=1.0)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.subgraph is not None  # a line is refused where nothing wrote what is read
         local = Local(ctx.graph, state.subgraph, self.direction)
         entities = tuple(ctx.graph.names(state.seeds))
-        task = Task(state.question.text, "path" if self.unit == "path" else "triple", ctx.seed, ctx.check, entities)
+        best = self.width if self.prune == "top" else self.limit
+        task = Task(
+            state.question.text,
+            "path" if self.unit == "path" else "triple",
+            ctx.seed,
+            ctx.check,
+            entities,
+            read=self.read,
+            recall=self.recall,
+            best=best,
+            earlier={} if self.recall < 1 else None,
+        )
         found: dict[Path, tuple[float, ...]] = {}  # with the scores of its steps, in order of finding
         for seed in dict.fromkeys(state.seeds):
             if seed in state.subgraph:
@@ -109,7 +122,7 @@ class BeamSearch(Operator):
             texts = self._texts(ctx.graph, list(candidates))
             groups = chain_groups(ctx.graph, list(candidates))
             preview = self._preview(state, found, list(candidates), ctx, f"hop {hop} of {self.hops}{label}, ")
-            reading = replace(task, groups=groups, preview=preview, read=self.read)
+            reading = replace(task, groups=groups, preview=preview)
             choice = recorder.choice(self._choose(ctx.models.chooser(self.model), reading, texts))
             selected, before = picked(Ranking("path", tuple(candidates)), choice)
             recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(candidates), before))
@@ -185,7 +198,9 @@ class BeamSearch(Operator):
             return Ranking("path", tuple(paths.items[i] for i in order), tuple(float(np.mean(found[paths.items[i]])) for i in order))
         texts = ctx.graph.texts(paths.items)
         choice = recorder.choice(
-            ctx.models.chooser(self.rank).choose(replace(task, unit="path", groups=chain_groups(ctx.graph, paths.items)), texts, 0)
+            ctx.models.chooser(self.rank).choose(
+                replace(task, unit="path", groups=chain_groups(ctx.graph, paths.items), read=0, recall=1.0, earlier=None), texts, 0
+            )
         )
         return picked(paths, choice)[0]
 
@@ -193,8 +208,7 @@ class BeamSearch(Operator):
         wide = {"top": f"{self.width} wide", "mean": "above the mean", "percentile": f"above percentile {self.percentile:g}"}[self.prune]
         unit = " of triples" if self.unit == "triple" else ""
         stop = "" if self.stop == NEVER else f", stopped by {short_name(self.stop)}"
-        read = f", {self.read:,} read" if self.read else ""
-        return f"beam {wide}{unit}, {self.hops} hops, {short_name(self.model)}{read}{stop}"
+        return f"beam {wide}{unit}, {self.hops} hops, {short_name(self.model)}{part_read(self.read, self.recall)}{stop}"
 
     def plain_words(self) -> str:
         which = {

@@ -185,6 +185,8 @@ def test_not_read_when_ranking(kit):
     losing = losses(LaneStages(kit.graph, states, False), [lost], {lost: path})
     line = Line((*AROUND, Rank(read=1), GraphReader()))
     assert [change.operator for change in _against(line, losing)] == [Rank(read=0)]
+    expecting = Line((*AROUND, Rank(read=1, recall=0.9), GraphReader()))
+    assert [change.operator for change in _against(expecting, losing)] == [Rank()]
 
 
 def test_not_read_by_the_beam(kit):

@@ -1,11 +1,16 @@
 """What is known of candidates while they are read: previews, groups, and the parts that combinators hand on."""
 
+import math
+import threading
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core.errors import Cancelled
 from core.models.base import Task
 from core.models.combine import Prefilter, Rounds
+from core.models.reading import LENGTH, NOISE, WORDS_ALONE, Expectation
 from core.models.scorers import EncoderScorer, LateInteractionScorer, NGram
 
 QUESTION, TEXTS = "far", ["near", "far", "near", "mid"]
@@ -138,6 +143,65 @@ def test_those_that_promise_most_are_read_first():
     assert choice.notes == ("120 of 360 paths were read, the likeliest first.",) and whole.notes == ()
 
 
+def test_what_is_expected_is_the_conditional_normal_distribution():
+    """Words one and two share "a", three shares "b" with two; two words each, so that lengths say nothing. By definition: the covariance of
+    two texts is the shared share of words, and the mean is that of generalised least squares."""
+    texts, read, scores = ["a x", "a b", "b y", "z w", "a y"], np.array([0, 1, 3]), np.array([0.9, 0.6, 0.1])
+    bags = [set(text.split()) for text in texts]
+    alike = WORDS_ALONE * np.array([[len(one & other) / 2 for other in bags] for one in bags])
+    inverse = np.linalg.inv(alike[np.ix_(read, read)] + NOISE * np.eye(3))
+    mean = inverse.sum(axis=0) @ scores / inverse.sum()
+    scale = (scores - mean) @ inverse @ (scores - mean) / 3
+    others = [2, 4]
+    across = alike[np.ix_(others, read)]
+    expected = mean + across @ inverse @ (scores - mean)
+    spread = np.sqrt(scale * (np.diag(alike[np.ix_(others, others)] - across @ inverse @ across.T) + NOISE))
+    chances = [0.5 * (1 + math.erf((at - 0.6) / sigma / math.sqrt(2))) for at, sigma in zip(expected, spread)]  # above the second best
+    order, missing = Expectation(texts, None).order(read, scores, 2)
+    assert order.tolist() == [4, 2] and chances[1] > chances[0] and missing == pytest.approx(sum(chances), abs=1e-6) and LENGTH > 0
+
+
+def test_reading_ends_once_the_best_are_expected_to_be_read():
+    texts, groups = many()
+    whole, read = EncoderScorer(Lines()).choose(Task(QUESTION, groups=groups), texts, 6), {}
+    for recall in (0.5, 0.99, 1.0):
+        encoder = Lines()
+        choice = EncoderScorer(encoder).choose(Task(QUESTION, groups=groups, recall=recall, best=6), texts, 6)
+        read[recall] = len(choice.order)
+        assert read[recall] == sum(map(len, encoder.read)) and choice.positions == whole.positions
+    assert read[0.5] <= read[0.99] < 150 and read[1.0] == 360
+    assert EncoderScorer(Lines()).choose(Task(QUESTION, groups=groups, recall=0.5, read=20, best=6), texts, 6).usage.texts == 20
+
+
+def test_a_few_texts_are_all_read_whatever_is_expected():
+    texts = [f"t{i}" for i in range(64)]
+    choice = EncoderScorer(Lines()).choose(Task(QUESTION, recall=0.5, best=1), texts, 1)
+    assert len(choice.order) == 64 and choice.notes == ()
+
+
+@pytest.mark.parametrize("best", [1, 32, 5000])
+def test_where_nothing_distinguishes_the_texts_all_are_read(best):
+    class Flat(Lines):
+        def vector(self, text):
+            return (1.0, 0.0)
+
+    texts, groups = many()
+    choice = EncoderScorer(Flat()).choose(Task(QUESTION, recall=0.99, best=best, groups=groups), texts, best)
+    assert choice.order == tuple(range(360))
+
+
+def test_what_was_read_at_an_earlier_hop_says_where_to_begin():
+    texts, groups = many()
+    encoder, earlier = Lines(), {}
+    task = Task(QUESTION, recall=0.9, best=6, earlier=earlier)
+    EncoderScorer(encoder).score(task, ["start -> r7 -> bob", "start -> r7 -> cid", "start -> r3 -> cid", "start -> r1 -> ann"])
+    assert len(earlier) == 4 and encoder.read[0][0] == "start -> r7 -> bob"
+    encoder.read.clear()
+    later = EncoderScorer(encoder).score(replace(task, groups=groups), texts)
+    assert sum("r7 " in text for text in encoder.read[0]) == len(encoder.read[0]) == 18  # three times the best that are wanted
+    assert len(earlier) == 4 + np.isfinite(later).sum() and set(np.argsort(-np.nan_to_num(later))[:6]) == set(range(212, 240, 5))
+
+
 def test_all_read_in_that_order_gives_the_same_bytes():
     texts, groups = many()
     texts, groups = texts * 2, np.tile(groups, 2)  # each there twice
@@ -189,6 +253,30 @@ def test_what_is_read_depends_on_the_texts_alone():
 def test_an_encoder_that_gives_other_digits_in_other_batches_reads_all_at_once():
     calls = previews_of(EncoderScorer(Circle(False)), ["far"] + ["near", "mid"] * 100, groups=np.zeros(201, int))[0]
     assert len(calls) == 1
+
+
+def test_the_input_vectors_of_the_shipped_encoder_are_means_over_tokens(encoder):
+    none, one, other, both = encoder.input_vectors(["", "film", "actor", "film actor"])  # two marks around each text
+    assert np.allclose(3 * one + 3 * other - 2 * none, 4 * both, atol=1e-4) and not np.allclose(one, other)
+    assert encoder.input_vectors([]).shape == (0, len(none))
+
+
+def test_a_part_that_is_read_has_the_same_bytes_alone_and_beside_others(encoder):
+    texts, groups = many()
+    task = Task("who is cid", groups=groups[::2], recall=0.9, best=4)
+
+    def chosen():
+        encoder.forget()
+        choice = EncoderScorer(encoder).choose(task, texts[::2], 4)
+        return choice.order, np.array(choice.order_scores).tobytes()
+
+    alone = chosen()
+    assert chosen() == alone and 4 <= len(alone[0]) < 180
+    others = threading.Thread(target=lambda: encoder.encode([f"{text} and more" for text in texts[1::4]]))
+    others.start()
+    assert chosen() == alone
+    others.join()
+    assert EncoderScorer(encoder).choose(task, texts[::2], 4).order == alone[0]  # all known
 
 
 def test_the_shipped_encoder_gives_the_same_bytes_in_that_order(encoder):
