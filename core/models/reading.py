@@ -45,7 +45,7 @@ ALONE = threading.Lock()  # held while the number of threads is another
 @cache
 def _blas() -> Any:
     import scipy.linalg  # noqa: F401  # what is loaded now is found
-    from threadpoolctl import ThreadpoolController
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()
 
