@@ -28,8 +28,8 @@ def commonness(word: str) -> float:
     """The Zipf value of a word, that of its singular where it has none, 3.3 for one that is not common.
 
     >>> from core.builds.resolve.terms import commonness
-    >>> commonness("thing"), commonness("melanoma"), commonness("musicians")
-    (5.7, 3.3, 3.9)
+    >>> commonness("thing"), commonness("melanoma"), commonness("boxers")
+    (5.7, 3.3, 3.7)
     """
     known = common_words()
     return known.get(word) or known.get(word.removesuffix("s")) or RARE
@@ -65,7 +65,7 @@ class TermWeights:
         >>> from core.builds.resolve.terms import TermWeights
         >>> of = TermWeights({"radiation": 40, "therapy": 40, "difficult": 1, "thing": 5, "the": 914})
         >>> round(of.weight("radiation therapy"), 2), round(of.weight("difficult thing"), 2)
-        (2.2, -0.14)
+        (2.2, -0.15)
         """
         words = WORD.findall(term.lower())
         if not words:

@@ -41,7 +41,7 @@ class Names:
 
         >>> from core.graph.names.lookup import names
         >>> names(story).alike("TÍM"), names(toy).alike("F")
-        ((2,), ())
+        ((4,), ())
         """
         return self.exact(name) or self.vocabulary.alike(name)
 
