@@ -41,6 +41,7 @@ GUARDED = {
     "core/graph/pagerank/local/disk.py: resource",
     "core/finetune/loop.py: ctypes.CDLL",
     "core/models/threads.py: os.sched_getaffinity",
+    "core/runtime/weight.py: ctypes.CDLL",
 }
 MOVES = "core/io/durable.py"
 

@@ -66,7 +66,7 @@ def _own_abbreviations(code: str) -> re.Pattern[str] | None:
     known = language(code)
     if known is None or not known.abbreviations:
         return None
-    return re.compile(rf"(?:^|[\s(\"'“‘„«])(?:{'|'.join(map(re.escape, known.abbreviations))})$")
+    return re.compile(rf"(?:^|[\s(\"'“‘„«])(?:{'|'.join(re.escape(one) for one in known.abbreviations)})$")
 
 
 def _stripped(text: str, start: int, end: int) -> Span:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,13 +22,9 @@ FIRST = 64  # texts that are read before the others are expected for the first t
 ROUND, LEAST, TIMES = 96, 16, 3  # texts that are read before the others are expected anew: so many times those wanted, within bounds
 LEARNT = 512  # scores from which expectations are made
 LIKELIEST = 400  # texts whose chance is computed
-GROUP, WORDS, TOKENS, LENGTH, NOISE = (
-    0.025,
-    0.44,
-    0.45,
-    0.03,
-    0.008,
-)  # variances, by the evidence of development questions of MetaQA and CWQ
+AT_HAND = 0.03  # seconds within which the first are read where they, and so most likely all, were read before
+# Variances, by the evidence of development questions of MetaQA and CWQ:
+GROUP, WORDS, TOKENS, LENGTH, NOISE = 0.025, 0.44, 0.45, 0.03, 0.008
 WORDS_ALONE = 1.0  # of words where nothing is known of tokens
 WORD = re.compile(r"[^\W_]+")
 PLURAL = {
@@ -67,18 +64,25 @@ class Expectation:
     """Which texts to read next, and how many of the best are not read yet, by the scores of those that were read: a Gaussian process.
 
     Score = mean + group + words + tokens + length + noise with independent normal priors, whose variances relative to one another are the
-    constants above; the mean and the scale of all are estimated. `tokens` float [n, d] are cheap vectors of the texts, such as the means of
-    their input vectors. It depends on nothing but these, the texts, their groups, and the scores.
+    constants above; the mean and the scale of all are estimated. `tokens` gives cheap vectors of the texts, float [n, d], such as the means
+    of their input vectors. It depends on nothing but these, the texts, their groups, and the scores.
     """
 
-    def __init__(self, texts: Sequence[str], groups: np.ndarray | None, tokens: np.ndarray | None = None):
-        self._groups, self._tokens = groups, None if tokens is None else np.sqrt(TOKENS) * _scaled(tokens)
-        self._rows = features(texts, groups, WORDS_ALONE if tokens is None else WORDS)
+    def __init__(self, texts: Sequence[str], groups: np.ndarray | None, tokens: Callable[[Sequence[str]], np.ndarray] | None = None):
+        self._texts, self._groups, self._given = texts, groups, tokens
+
+    @cached_property
+    def _tokens(self) -> np.ndarray | None:
+        return None if self._given is None else np.sqrt(TOKENS) * _scaled(self._given(self._texts))
+
+    @cached_property
+    def _rows(self) -> csr_matrix:
+        return features(self._texts, self._groups, WORDS_ALONE if self._given is None else WORDS)
 
     def begin(self, number: int) -> np.ndarray:
         """int64 positions to begin with, at most `number`: the first of each group, large groups first; without groups spread evenly."""
         if self._groups is None:
-            return np.unique(np.linspace(0, self._rows.shape[0] - 1, number).astype(np.int64))
+            return np.unique(np.linspace(0, len(self._texts) - 1, number).astype(np.int64))
         _, first, sizes = np.unique(self._groups, return_index=True, return_counts=True)
         return first[np.lexsort((first, -sizes))][:number]
 
@@ -200,7 +204,7 @@ class Reading:
         other digits in other batches.
         """
         few = len(self.distinct) <= FIRST // (1 + bool(self._task.earlier))
-        if self.most == len(self.distinct) and (few or (self._task.recall >= 1 and (fixed or self._task.preview is None))):
+        if self._reads_all and (fixed or self._task.preview is None) or (few and self.most == len(self.distinct)):
             read(self.distinct)
         else:
             for part in self._parts():
@@ -209,6 +213,10 @@ class Reading:
             scores = ((text, float(self.scores[places[0]])) for text, places in self._places.items())
             self._task.earlier.update((text, score) for text, score in scores if np.isfinite(score))
         return self.scores
+
+    @property
+    def _reads_all(self) -> bool:
+        return self.most == len(self.distinct) and self._task.recall >= 1
 
     def _parts(self) -> Iterator[np.ndarray]:
         """int64 positions of the distinct texts to read next."""
@@ -219,12 +227,16 @@ class Reading:
         groups = task.groups
         if groups is not None:  # of what was read earlier each is a group by itself
             groups = np.concatenate([np.unique(groups[first], return_inverse=True)[1].ravel(), before])
-        expectation = Expectation(texts, groups, self._tokens(texts) if self._tokens else None)
+        expectation = Expectation(texts, groups, self._tokens)
         best = task.best or number
         size = max(LEAST, min(ROUND, TIMES * best))
         done = part = np.zeros(0, np.int64) if earlier else expectation.begin(min(FIRST, self.most))
         if not earlier:
+            began = time.perf_counter()
             yield part
+            if self._reads_all and time.perf_counter() - began < AT_HAND:
+                yield np.setdiff1d(np.arange(number), done)
+                return
         among = np.arange(len(texts)) < number
         while len(done) < self.most:
             scores = np.concatenate([self.scores[first[done]], np.array(list(earlier.values()))])

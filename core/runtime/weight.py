@@ -58,5 +58,6 @@ def return_unused() -> None:
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
-    with suppress(OSError, AttributeError):  # another C library than glibc
-        ctypes.CDLL(None).malloc_trim(0)
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # another C library than glibc
+            ctypes.CDLL(None).malloc_trim(0)

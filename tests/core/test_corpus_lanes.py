@@ -69,9 +69,9 @@ def test_a_build_that_is_not_there_costs_its_own_lane_alone(corpus, engine):
 
 def test_a_kind_of_graph_that_asks_no_language_model_is_built_with_the_first_question(corpus, engine):
     (lane,) = compared(engine, corpus, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg')")).lanes
-    assert lane.error is None and lane.graph.digest == open_graph(corpus, "kg-noun-phrases").digest
+    assert lane.error is None and lane.graph.digest == open_graph(corpus, "kg-names").digest
     told = comparison_dict(compared(engine, corpus, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg')")))["lanes"][0]["graph"]
-    assert (told["build"], told["title"]) == ("kg", "Knowledge graph, by names and noun phrases")
+    assert (told["build"], told["title"]) == ("kg", "Knowledge graph, by names and terms")
 
 
 def test_chunks_that_no_lane_searches_by_vector_are_not_encoded(corpus, engine):

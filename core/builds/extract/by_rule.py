@@ -228,7 +228,7 @@ def _compound(run: Sequence[tuple[int, str, str]]) -> Iterator[Mention]:
 
 def by_recurring_letters(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> Iterator[Mention]:
     """Strings of 2 to 8 letters that recur in a text, the longest of those that recur together, cut at function words."""
-    cuts = re.compile("|".join(sorted(map(re.escape, language.common), key=len, reverse=True)) or "$^")
+    cuts = re.compile("|".join(re.escape(word) for word in sorted(language.common, key=len, reverse=True)) or "$^")
     runs = [(run.start() + at, part) for run in HAN.finditer(text) for at, part in _parts(run[0], cuts)]
     counts = Counter(part[i : i + n] for _, part in runs for n in RUN_LETTERS for i in range(len(part) - n + 1))
     recurring = {one for one, times in counts.items() if times >= RECURS}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import Cancelled
+from core.models import reading
 from core.models.base import Task
 from core.models.combine import Prefilter, Rounds
 from core.models.reading import LENGTH, NOISE, WORDS_ALONE, Expectation
@@ -202,7 +203,8 @@ def test_what_was_read_at_an_earlier_hop_says_where_to_begin():
     assert len(earlier) == 4 + np.isfinite(later).sum() and set(np.argsort(-np.nan_to_num(later))[:6]) == set(range(212, 240, 5))
 
 
-def test_all_read_in_that_order_gives_the_same_bytes():
+def test_all_read_in_that_order_gives_the_same_bytes(monkeypatch):
+    monkeypatch.setattr(reading, "AT_HAND", 0)  # as if reading took its time
     texts, groups = many()
     texts, groups = texts * 2, np.tile(groups, 2)  # each there twice
     whole, seen = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 0), []
@@ -214,6 +216,15 @@ def test_all_read_in_that_order_gives_the_same_bytes():
     share = [len(best & set(at.tolist())) / 24 for at, _ in seen]
     assert share[-1] == 1 and share[1] > 0.9  # after 12 + 64 of 360 texts
     assert all(np.array_equal(scores, np.array(whole.order_scores)[np.argsort(whole.order)][at]) for at, scores in seen)
+
+
+def test_what_was_read_before_is_read_at_once(monkeypatch):
+    monkeypatch.setattr(reading, "AT_HAND", 60)
+    texts, groups = many()
+    whole, encoder, seen = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 0), Lines(), []
+    again = EncoderScorer(encoder).choose(Task(QUESTION, groups=groups, preview=lambda at, scores: seen.append(len(at))), texts, 0)
+    assert (again.order, again.order_scores) == (whole.order, whole.order_scores)
+    assert len(encoder.read) == 2 and seen[-1] == len(texts)
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 63, 64, 65, 600])

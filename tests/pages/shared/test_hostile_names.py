@@ -26,7 +26,7 @@ from tests.benchmarks.fault_work import EXTRACT
 from tests.server import open_page, server, settle
 
 EVIL = "e=![p](http://evil.example/x)"
-RAW = re.compile(r"(?<!\\)\]\(http|<img", re.IGNORECASE)
+RAW = re.compile(r'(?<!\\)\]\(http|<img(?! src="app/static/gallery/)', re.IGNORECASE)  # but for the pictures of the shipped cases
 NO_MARKDOWN = {  # what is shown as it is, or only in a field to type in, or is data of a component that is tested by itself
     *("selectbox", "multiselect", "text_input", "text_area", "code_block", "text", "arrow_data_frame", "plotly_chart", "bidi_component"),
     *("arrow_vega_lite_chart", "navigation", "json", "download_button_data", "iframe"),

@@ -35,7 +35,7 @@ def test_a_build_says_its_cost_first_and_shows_its_entities(small):
     until(at, lambda: "Build" in labels(at))
     assert "2 of 2 chunks are to be read. No language model is asked." in texts(at) and "not built" in texts(at)
     built(at)
-    assert status(small, "tkg-noun-phrases").current
+    assert status(small, "tkg-names").current
     table = at.dataframe[0].value
     assert {"Anna Berg", "Olof Lind", "Turku"} <= set(table["Name"])
     olof = table.set_index("Name").loc["Olof Lind"]
@@ -47,18 +47,18 @@ def test_what_building_cost_is_a_row_a_step(small):
     at = opened()
     until(at, lambda: "Build" in labels(at))
     built(at)
-    now = status(small, "tkg-noun-phrases")
+    now = status(small, "tkg-names")
     at = opened(**{f"building-cost-{now.folder.name}": True})
     table = at.table[0].value
     assert list(table.columns) == ["Step", "For", "Seconds", "Calls", "Prompt tokens", "Completion tokens"]
     steps = [operator.words() for operator in now.build.line]
     assert [one.replace("\\", "") for one in table["Step"]] == steps and set(table["Prompt tokens"]) == {"0"}
-    assert list(table["For"]) == ["the graph"] * 3 + ["the index"] * 5 and "No language model was asked." in texts(at)
+    assert list(table["For"]) == ["the graph"] * 4 + ["the index"] * 5 and "No language model was asked." in texts(at)
 
 
 def test_an_entity_shows_the_sentences_it_came_from(small):
     at = built(opened())
-    graph = open_graph(small, "tkg-noun-phrases")
+    graph = open_graph(small, "tkg-names")
     at.session_state["texts_trails"] = {graph.digest: list(graph.nodes_named("Anna Berg"))}
     at.run()
     shown = html(at)
@@ -106,7 +106,7 @@ def test_the_same_build_asked_for_twice_is_one_job(small, monkeypatch):
     first.click().run()
     second.click().run()
     until(other, lambda: "Cancel" in labels(other))
-    assert calls == ["tkg-noun-phrases"] and "being built" in texts(other)
+    assert calls == ["tkg-names"] and "being built" in texts(other)
     other.button(key="texts_remove").click().run()
     assert "cancel that first" in texts(other) and small.folder.is_dir()
     button(other, "Cancel").click().run()
@@ -204,7 +204,7 @@ def test_communities_open_level_by_level(small):
     at = built(opened())
     at.segmented_control(key="texts_view").set_value("Communities").run()
     assert not at.exception and "A tile is a community" in texts(at)
-    graph = open_graph(small, "tkg-noun-phrases")
+    graph = open_graph(small, "tkg-names")
     table = graph.columns.communities
     at.session_state["texts_communities"] = {graph.digest: [0]}
     at.run()
