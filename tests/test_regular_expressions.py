@@ -67,7 +67,7 @@ def test_time_is_in_proportion_to_the_text(name):
     ids=lambda pattern: str(pattern.pattern),
 )
 def test_a_careless_one_is_found(careless):
-    assert slow_text(careless)
+    assert any(slow_text(careless) for _ in range(4))  # a busy machine may hide it once
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)

@@ -67,7 +67,6 @@ class Disk:
 
     def _read(self, array: np.ndarray, places: np.ndarray) -> None:
         """Have the system read the places of an array, each page once, without waiting for the last of them."""
-        assert sys.platform != "win32"
         base, offset = divmod(array.ctypes.data, PAGE)
         if base not in self._asked:
             self._asked[base] = np.zeros((offset + len(array) * array.strides[0]) // PAGE + 1, bool)
@@ -75,8 +74,9 @@ class Disk:
         pages = (offset + places.astype(np.int64) * array.strides[0]) // PAGE
         pages = np.unique(pages[~asked[pages]])
         asked[pages] = True
-        for page in pages.tolist():
-            _madvise((base + page) * PAGE, PAGE, mmap.MADV_WILLNEED)
+        if sys.platform != "win32":
+            for page in pages.tolist():
+                _madvise((base + page) * PAGE, PAGE, mmap.MADV_WILLNEED)
 
     def _ends(self, nodes: np.ndarray, most: int) -> np.ndarray:
         """Where the steps of the nodes of `most` steps at most lead, ascending."""
@@ -94,8 +94,9 @@ def _places(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def _waited() -> int:
     """The pages that this thread has waited for; where only that is counted, as on macOS, this process."""
-    assert sys.platform != "win32"
-    return resource.getrusage(getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)).ru_majflt
+    if sys.platform != "win32":
+        return resource.getrusage(getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)).ru_majflt
+    return 0
 
 
 def _pages(starts: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
