@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.builds.base import BuildContext
 from core.builds.extract.extracting import Extractor
 from core.builds.extract.mentions import PHRASE, TOGETHER
-from core.builds.extract.noun_phrases import BATCH_CHUNKS, FOREIGN, TIMES, TYPES, NounPhrases, _parser, latin
-from core.builds.extract.parsing import read_batches
+from core.builds.extract.noun_phrases import BATCH_CHUNKS, TIMES, TYPES, NounPhrases, parser, read_english
 from core.builds.facts import Entity, Facts, Relation
 from core.languages import is_english
 
@@ -89,11 +88,7 @@ class NamesAndTerms(Extractor):
         if not is_english(ctx.language):
             yield from NounPhrases().extracted(texts, ctx)
             return
-        readable = [number for number, text in enumerate(texts) if latin(text)]
-        yield from ((number, Facts(notes=(FOREIGN,))) for number in sorted(set(range(len(texts))) - set(readable)))
-        batches = [readable[first : first + BATCH_CHUNKS] for first in range(0, len(readable), BATCH_CHUNKS)]
-        for at, facts in read_batches(read, [[texts[number] for number in batch] for batch in batches], ctx.check, ctx.workers):
-            yield from zip(batches[at], facts)
+        yield from read_english(read, texts, ctx)
 
 
 @dataclass(frozen=True)
@@ -108,7 +103,7 @@ class Mention:
 
 def read(texts: Sequence[str]) -> list[Facts]:
     """The facts of some texts, parsed together. Raises ModelUnavailable."""
-    return [facts_of(doc) for doc in _parser().pipe(texts, batch_size=BATCH_CHUNKS)]
+    return [facts_of(doc) for doc in parser().pipe(texts, batch_size=BATCH_CHUNKS)]
 
 
 def facts_of(doc: Doc) -> Facts:

