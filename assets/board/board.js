@@ -35,7 +35,7 @@ export function renderBoard(root, payload, options = {}) {
 
 export default function streamlitBoard(component) {
   const { data, parentElement, setTriggerValue } = component;
-  const { who, done, ...payload } = data ?? {};
+  const { who, done, ...payload } = data ? JSON.parse(new TextDecoder().decode(data)) : {};
   const presses = (parentElement.hopscopePresses ??= new Edits());
   presses.update((told) => setTriggerValue("pressed", told), who, done);
   const press = (kind) => (value) => presses.add({ kind, value });

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
+
+import orjson
 
 from pages.parts.shared.edits import new_edits
 from pages.parts.shared.scripts import ASSETS, component, joined, joined_styles
@@ -50,6 +53,15 @@ class Pressed:
     thumb: dict[str, Any] | None = None
 
 
+def as_bytes(payload: dict[str, Any]) -> bytes:
+    """The payload as JSON. Of a dictionary Streamlit makes JSON twice in each run, slowly and with sorted keys, to know whether it is the same
+    component; bytes are sent as they are."""
+    try:
+        return orjson.dumps(payload, option=orjson.OPT_NON_STR_KEYS)
+    except orjson.JSONEncodeError:  # half a character of UTF-16 in a name, or a number of more than 64 bits
+        return json.dumps(payload).encode()
+
+
 def board(payload: dict[str, Any], key: str) -> Pressed:
     """The mounted board; what was pressed, each press once.
 
@@ -57,6 +69,6 @@ def board(payload: dict[str, Any], key: str) -> Pressed:
     The code of the board, and Cytoscape from ``static/``, are fetched once by the browser, so a run sends the payload.
     """
     received = Session.board_received[key]
-    result = _component()(key=key, data={**payload, **received.value._asdict()}, on_pressed_change=lambda: None)
+    result = _component()(key=key, data=as_bytes({**payload, **received.value._asdict()}), on_pressed_change=lambda: None)
     new, received.value = new_edits(getattr(result, "pressed", None), received.value)
     return Pressed(**{press["kind"]: press["value"] for press in new})

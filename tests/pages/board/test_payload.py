@@ -10,6 +10,7 @@ from core.engine import Engine
 from core.instances.catalogue import find
 from core.sources import GraphSource
 from core.types import Question
+from pages.parts.board.component import as_bytes
 from pages.parts.board.payload import Board
 from pages.parts.board.picture import MOST_NODES
 
@@ -94,3 +95,10 @@ def test_a_step_of_before_a_parameter_was_there_tells_what_it_knew():
     from pages.parts.board.payload import operator_row
 
     assert operator_row(Step("GraphReader", "read", {"keep": 50}, 0.1))["detail"] == "answers at most 50"
+
+
+@pytest.mark.parametrize(
+    "payload", [{"lanes": [{"title": "É <b>", "score": 0.1, "nodes": (1, 2)}], 3: None}, {"name": "half \ud800"}, {"number": 2**70}]
+)
+def test_what_the_board_is_sent_is_the_payload_as_json(payload):
+    assert json.loads(as_bytes(payload)) == json.loads(json.dumps(payload))
