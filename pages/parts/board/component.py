@@ -54,8 +54,8 @@ class Pressed:
 
 
 def as_bytes(payload: dict[str, Any]) -> bytes:
-    """The payload as JSON. Of a dictionary Streamlit makes JSON twice in each run, slowly and with sorted keys, to know whether it is the same
-    component; bytes are sent as they are."""
+    """The payload as JSON. Of a dictionary Streamlit makes JSON twice in each run, once with sorted keys to know the component again; bytes
+    are sent as they are."""
     try:
         return orjson.dumps(payload, option=orjson.OPT_NON_STR_KEYS)
     except orjson.JSONEncodeError:  # half a character of UTF-16 in a name, or a number of more than 64 bits

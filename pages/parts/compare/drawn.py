@@ -19,7 +19,7 @@ from pages.parts.shared.text import many, plain
 
 _boards: WeakValueDictionary[str, Board] = WeakValueDictionary()  # those that somebody looks at, by what is on the screen
 _sharing = threading.Lock()
-SLICE, SLICES = 0.2, 7  # seconds of a wait for news, and how many of them make one look
+SLICE, SLICES, SLICES_QUEUED = 0.2, 7, 25  # seconds of a wait for news, how many of them make one look, and one while others come first
 
 
 def drawing(on_screen: Shown) -> Board:
@@ -92,7 +92,8 @@ def news(on_screen: Shown) -> None:
 
     Before drawing it would be seen: Streamlit pales what a run has not drawn after half a second.
     """
-    for _ in range(SLICES):
+    wait = engine().wait(on_screen.job) if on_screen.job is not None else None
+    for _ in range(SLICES_QUEUED if wait is not None and wait.others else SLICES):
         sent = session.sent  # also where Streamlit breaks off for what the person does meanwhile
         if on_screen.job is None or sent[0] != on_screen.key or on_screen.job.changed(sent[1], SLICE):
             return
