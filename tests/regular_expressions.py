@@ -12,7 +12,7 @@ from re import Pattern
 from re import _constants as kinds  # type: ignore[attr-defined]  # the parser of the standard library, which is not public
 from re import _parser as parser  # type: ignore[attr-defined]
 
-SHORT, LONG = 16_000, 32_000  # characters of the texts
+LENGTHS = (2_000, 4_000, 8_000, 16_000)  # characters of the texts
 SOON, TOO_LATE = 0.02, 0.5  # seconds of the processor
 SQUARE = 3  # how many times as long a text of twice the length takes, from which it is no longer in proportion
 AGAIN = 3  # times that it has to be so, as a busy machine is slow once in a while
@@ -23,16 +23,31 @@ ENDS = ("\0", "\n\0")
 def slow_text(pattern: Pattern, anywhere: bool = True) -> str:
     """The beginning of a text on which a pattern takes longer than in proportion to the length; empty where none was found. It is looked
     for `anywhere` in the text, else at its beginning only."""
-    for beginning, again, end in _recipes(pattern):
-        short, long = (beginning + again * (length // len(again)) + end for length in (SHORT, LONG))
-        if all(_out_of_proportion(pattern, short, long, anywhere) for _ in range(AGAIN)):
-            return short[:60]
+    tried = set()
+    for recipe in _recipes(pattern):
+        text = _text(recipe, LENGTHS[0])
+        if text not in tried and all(_out_of_proportion(pattern, recipe, anywhere) for _ in range(AGAIN)):
+            return text[:60]
+        tried.add(text)
     return ""
 
 
-def _out_of_proportion(pattern: Pattern, short: str, long: str, anywhere: bool) -> bool:
-    spent = _seconds(pattern, short, anywhere)
-    return spent == TOO_LATE or (spent > SOON and _seconds(pattern, long, anywhere) > SQUARE * spent)
+def _text(recipe: tuple[str, str, str], length: int) -> str:
+    beginning, again, end = recipe
+    return beginning + again * (length // len(again)) + end
+
+
+def _out_of_proportion(pattern: Pattern, recipe: tuple[str, str, str], anywhere: bool) -> bool:
+    """Whether twice the length takes more than thrice the time, from the first length on that takes long enough for a comparison. Where a
+    short text takes so little that even the square of it would not be long on the longest, that is all that is looked at."""
+    for length in LENGTHS:
+        soon = SOON * (length / LENGTHS[-1]) ** 2
+        spent = _seconds(pattern, _text(recipe, length), anywhere, soon)
+        if spent > SOON:
+            return spent == TOO_LATE or _seconds(pattern, _text(recipe, 2 * length), anywhere) >= min(SQUARE * spent, TOO_LATE)
+        if spent < soon:
+            return False
+    return False
 
 
 def _recipes(pattern: Pattern) -> Iterator[tuple[str, str, str]]:
@@ -92,11 +107,12 @@ def _member(choices) -> str:
     return next(letter for letter in "a b!0" if letter not in members)
 
 
-def _seconds(pattern: Pattern, text: str, anywhere: bool) -> float:
-    """The processor's time that looking through a text takes in this thread, the least of three; no more than `TOO_LATE`."""
+def _seconds(pattern: Pattern, text: str, anywhere: bool, soon: float = SOON) -> float:
+    """The processor's time that looking through a text takes in this thread, the least of three or the first below `soon`; no more than
+    `TOO_LATE`."""
     subject = text.encode("latin-1", "replace") if isinstance(pattern.pattern, bytes) else text
     spent: list[float] = []
-    while len(spent) < 3 and (not spent or min(spent) > SOON):
+    while len(spent) < 3 and (not spent or min(spent) > soon):
         begun = time.thread_time()
         try:
             with _alarm(begun + TOO_LATE):

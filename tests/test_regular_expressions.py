@@ -36,9 +36,18 @@ PATTERNS = {
 
 def ways(name: str) -> set[str]:
     """How a pattern is looked for, wherever it is named: `match`, `sub`, ..."""
-    bare = name.rpartition(".")[2]
-    calls = (node.func for module in MODULES for node in ast.walk(tree(module)) if isinstance(node, ast.Call))
-    return {call.attr for call in calls if isinstance(call, ast.Attribute) and isinstance(call.value, ast.Name) and call.value.id == bare}
+    return methods_called().get(name.rpartition(".")[2], set())
+
+
+@cache
+def methods_called() -> dict[str, set[str]]:
+    """The methods that are called of each name, in all modules: looked up once, as reading them all takes a third of a second."""
+    called: dict[str, set[str]] = {}
+    for module in MODULES:
+        for node in ast.walk(tree(module)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+                called.setdefault(node.func.value.id, set()).add(node.func.attr)
+    return called
 
 
 @cache
@@ -63,6 +72,7 @@ def test_time_is_in_proportion_to_the_text(name):
         re.compile(r"[*_`]+|!?\[([^\]]*)\]\([^)]*\)"),
         re.compile(rb"\s+$"),
         re.compile(r"(a+)+b"),
+        re.compile(r"\s*\([^()]*\)\s*$"),
     ],
     ids=lambda pattern: str(pattern.pattern),
 )
