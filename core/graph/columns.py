@@ -87,7 +87,8 @@ class Rows:
         >>> Rows.of([[1], [], [0, 2]]).taken(np.array([2, 1])).lists()
         [[0, 2], []]
         """
-        return Rows(np.concatenate([[0], np.cumsum(self.counts[rows])]).astype(np.int64), self.joined(rows))
+        counts = self.indptr[np.asarray(rows) + 1] - self.indptr[rows]
+        return Rows(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), self.joined(rows))
 
     def head(self, most: int) -> Rows:
         """The first ids of each row, at most so many.

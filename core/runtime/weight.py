@@ -41,7 +41,8 @@ def _weigh(value: Any, seen: set[int]) -> float:
     if isinstance(value, Mapping):
         return own + sum(_weigh(part, seen) for item in value.items() for part in item)
     if is_dataclass(value) and not isinstance(value, type):
-        return own + sum(_weigh(getattr(value, field.name, None), seen) for field in fields(value))
+        held = vars(value).values() if hasattr(value, "__dict__") else (getattr(value, field.name, None) for field in fields(value))
+        return own + sum(_weigh(part, seen) for part in held)
     return own
 
 

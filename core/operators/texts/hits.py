@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,54 @@ def ranked(kind: Kind, ids: Iterable[int] | np.ndarray, scores: Iterable[float] 
     values = np.round(np.asarray(list(scores) if not isinstance(scores, np.ndarray) else scores, np.float64), DIGITS)
     items, values = top_k(items, values, keep or len(items))
     return Ranking(kind, tuple(items.tolist()), tuple(values.tolist()))
+
+
+class LazyRanking(Ranking):
+    """All hits of one kind, put in their order once somebody looks at it: the same as `ranked` gives of these ids and scores.
+
+    Where a line has found hundreds of thousands, to sort them and make Python numbers of them is most of its time, and often nobody looks.
+
+    >>> import numpy as np
+    >>> from core.operators.texts.hits import LazyRanking
+    >>> found = LazyRanking("triple", np.array([4, 7, 9]), np.array([0.5, 1.0, 0.5]))
+    >>> len(found), found.head(1).items, found.items, found.scores
+    (3, (7,), (7, 4, 9), (1.0, 0.5, 0.5))
+    """
+
+    ids: np.ndarray  # int64 [n], in whatever order
+    values: np.ndarray  # float64 [n], the score of each
+
+    def __init__(self, kind: Kind, ids: np.ndarray, scores: np.ndarray):
+        self.__dict__.update(kind=kind, ids=np.asarray(ids, np.int64), values=np.round(np.asarray(scores, np.float64), DIGITS))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def _ordered(self) -> Ranking:
+        return ranked(self.kind, self.ids, self.values)
+
+    @property
+    def items(self) -> tuple[int, ...]:
+        """The ids, best first."""
+        return self._ordered.items
+
+    @property
+    def scores(self) -> tuple[float, ...] | None:
+        """Their scores."""
+        return self._ordered.scores
+
+    def head(self, k: int) -> Ranking:
+        """The first `k` hits, for which the others are not sorted."""
+        return ranked(self.kind, self.ids, self.values, k) if 0 < k < len(self) else self._ordered.head(k)
+
+
+def arrays_of(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
+    """The ids (int64) and scores (float64) of numbered hits, in whatever order they lie; an order without scores counts down."""
+    if isinstance(ranking, LazyRanking):
+        return ranking.ids, ranking.values
+    scores = np.arange(0.0, -len(ranking), -1.0) if ranking.scores is None else np.array(ranking.scores, np.float64)
+    return np.array(ranking.items, np.int64), scores
 
 
 def scores_of(ranking: Ranking, n: int) -> np.ndarray:
@@ -68,6 +117,25 @@ def in_blocks(texts_of: Callable[[Sequence[int]], Sequence[str]], items: Sequenc
         yield from texts_of(items[first : first + READ])
 
 
+def within(ranking: Ranking, texts_of: Callable[[Sequence[int]], Sequence[str]], budget: int) -> Ranking:
+    """The first hits whose texts fit into a budget of tokens; all where it is 0. The first that does not fit ends it.
+
+    As a text has a token at least, hardly ever more hits fit than there are tokens, so that the others need not be put in order.
+
+    >>> import numpy as np
+    >>> from core.operators.texts.hits import LazyRanking, within
+    >>> within(LazyRanking("triple", np.arange(1000), np.ones(1000)), lambda items: [f"Text {item}." for item in items], 7).items
+    (0, 1, 2)
+    """
+    if not budget:
+        return ranking
+    first = ranking.head(budget + 1)
+    room = fitting(in_blocks(texts_of, first.items), budget)
+    if room == len(first) < len(ranking):  # some have no text
+        first, room = ranking, fitting(in_blocks(texts_of, ranking.items), budget)
+    return first.head(room)
+
+
 def unreported(graph: Any, found: Ranking) -> list[str]:
     """A note on the communities without a report, for which the names of their members stand; none where each has one."""
     table = graph.columns.communities
@@ -77,8 +145,8 @@ def unreported(graph: Any, found: Ranking) -> list[str]:
 
 def best_names(graph: Any, ranking: Ranking) -> str:
     """The first hits by name with their scores, for a note."""
-    items = ranking.items[:SHOWN_NAMES]
-    scores = [ranking.score(place) for place in range(len(items))]
+    first = ranking.head(SHOWN_NAMES)
+    scores = [first.score(place) for place in range(len(first))]
     return "; ".join(
-        name + ("" if score is None else f" ({score:.2f})") for name, score in zip(hit_titles(graph, ranking.kind, items), scores)
+        name + ("" if score is None else f" ({score:.2f})") for name, score in zip(hit_titles(graph, first.kind, first.items), scores)
     )

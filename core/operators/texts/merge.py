@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from core.graph.texts import hit_texts
 from core.operators.base import HITS, Context, Operator, Recorder
-from core.operators.texts.hits import KIND_OF, fitting, in_blocks, ranked
+from core.operators.texts.hits import KIND_OF, ranked, within
 from core.operators.texts.tables import row_texts
 from core.parameters import param
 from core.types import Ranking, State
@@ -100,10 +100,9 @@ class Truncate(Operator):
             hits = getattr(state, field)
             if hits is not None:
                 recorder.before_cut = hits if field == "chunks" or recorder.before_cut is None else recorder.before_cut
-                hits = hits.head(self.keep or len(hits))
+                hits = hits.head(self.keep) if self.keep else hits
                 texts_of = row_texts if self.rows else hit_texts
-                worded = in_blocks(partial(texts_of, ctx.graph, hits.kind), hits.items)
-                cut[field] = hits.head(fitting(worded, self.budget) if self.budget else len(hits))
+                cut[field] = within(hits, partial(texts_of, ctx.graph, hits.kind), self.budget)
         return state.replace(**cut)
 
     def words(self) -> str:

@@ -12,7 +12,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import relation_texts, weights
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.texts.hits import BEFORE_CUT, DIGITS, best_names, fitting, in_blocks, ranked, scores_of
+from core.operators.texts.hits import BEFORE_CUT, DIGITS, LazyRanking, best_names, ranked, scores_of, within
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -78,10 +78,9 @@ class IncidentRelations(Operator):
         assert state.nodes is not None
         ctx.progress("Relations at the entities found", None)
         edges = np.unique(ctx.graph.steps_from(np.array(state.nodes.items, np.int64), "both").edges)
-        order = ranked("triple", edges, connected_scores(ctx.graph, edges), self.keep and max(BEFORE_CUT, self.keep))
+        order = LazyRanking("triple", edges, connected_scores(ctx.graph, edges))
         recorder.before_cut = order.head(max(BEFORE_CUT, self.keep))
-        room = fitting(in_blocks(partial(relation_texts, ctx.graph), order.items), self.budget) if self.budget else len(order)
-        found = order.head(min(room, self.keep or room))
+        found = within(order.head(self.keep) if self.keep else order, partial(relation_texts, ctx.graph), self.budget)
         if len(found) < len(edges):
             recorder.notes.append(f"{len(found):,} of {len(edges):,} relations have room.")
         return state.replace(relations=found)

@@ -9,10 +9,10 @@ import numpy as np
 from core.builds.merge.synonyms import SIMILAR
 from core.graph.texts import chunks_of, n_chunks
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, best_names, ranked, scores_of
-from core.operators.texts.neighbours import relation_scores
+from core.operators.texts.hits import BEFORE_CUT, LazyRanking, arrays_of, best_names, ranked, scores_of
+from core.operators.texts.pagerank import SOLVED_UP_TO
 from core.parameters import param
-from core.types import State
+from core.types import Ranking, State
 
 EVERY_HELP = "0 hands on every one with a score above 0, as the published code does before the chunks are cut."
 
@@ -52,7 +52,11 @@ class RelationsFromNodes(Operator):
         if not self.alike and SIMILAR in ctx.graph.relation_names:
             stated = relations != list(ctx.graph.relation_names).index(SIMILAR)
             edges, heads, tails = edges[stated], heads[stated], tails[stated]
-        found = ranked("triple", edges, scores[heads] + scores[tails], 0 if self.mentions else self.keep)
+        scores = scores[heads] + scores[tails]
+        if ctx.graph.n_edges > SOLVED_UP_TO and not self.keep:
+            found: Ranking = LazyRanking("triple", edges, scores)
+        else:
+            found = ranked("triple", edges, scores, self.keep)  # each has a mention at least, so that `keep` of them are enough
         if self.mentions and self.keep:
             each = np.maximum(chunks_of(ctx.graph, "edges").counts[np.array(found.items, np.int64)], 1)
             found = found.head(int(np.count_nonzero(np.cumsum(each) - each < self.keep)))
@@ -82,10 +86,9 @@ class ChunksFromRelations(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None
-        rows, edges = chunks_of(ctx.graph, "edges"), np.array(state.relations.items, np.int64)
-        counts = rows.counts[edges]
-        scores = np.repeat(np.array(relation_scores(state.relations)), counts)
-        rows_of_edges = rows.joined(edges)
+        edges, scores = arrays_of(state.relations)
+        held = chunks_of(ctx.graph, "edges").taken(edges)
+        scores, rows_of_edges = np.repeat(scores, held.counts), held.ids
         sums = np.bincount(rows_of_edges, scores, n_chunks(ctx.graph))
         ids = np.flatnonzero(np.bincount(rows_of_edges, minlength=len(sums)))
         least = sums.min() if 0 < len(ids) == len(sums) else 0.0  # a chunk that no relation tells has 0

@@ -11,15 +11,18 @@ from core.graph.building.build import in_memory
 from core.graph.building.text_graph import assemble
 from core.operators import OPERATORS
 from core.operators.base import Context
+from core.operators.texts import hits, scores
+from core.operators.texts.hits import LazyRanking, fitting, ranked, within
+from core.runtime.weight import weight as weighed
 from core.types import Question, Ranking, State
 from tests.films import Bag, Written
 
 LINKED = "NamesInQuestion() >> LinkNames()"
 
 
-def at(told, **scores):
+def at(told, **given):
     """A state with these entities found."""
-    nodes = {told.graph.nodes_named(name)[0]: score for name, score in scores.items()}
+    nodes = {told.graph.nodes_named(name)[0]: score for name, score in given.items()}
     order = sorted(nodes, key=lambda node: (-nodes[node], node))
     hits = Ranking("node", tuple(order), tuple(nodes[node] for node in order))
     return State(Question("q"), nodes=hits, linked=hits, seeds=hits.items)
@@ -161,3 +164,33 @@ def test_of_equal_chunks_the_first_comes_first(told):
     """The published code lists the last first."""
     relations = Ranking("triple", (0,), (0.8,))
     assert told.ids(step(told, "ChunksFromRelations", State(Question("q"), relations=relations))) == ["carol#1", "carol#2"]
+
+
+def test_on_a_large_graph_relations_are_ordered_once_somebody_looks(told, monkeypatch):
+    monkeypatch.setattr(hits, "SHOWN_NAMES", 2)  # fewer than there are
+    ends = at(told, Scrooge=0.5, Cratchit=0.3)
+    chunks = lambda found: step(told, "ChunksFromRelations", found)
+    small = step(told, "RelationsFromNodes", ends, keep=0)
+    monkeypatch.setattr(scores, "SOLVED_UP_TO", 0)
+    large = step(told, "RelationsFromNodes", ends, keep=0)
+    after = chunks(large)
+    assert "_ordered" not in vars(large.relations) and weighed(large.relations) < 1000  # nor is it ordered to be weighed
+    assert after.chunks.items == chunks(small).chunks.items
+    assert after.chunks.scores == pytest.approx(chunks(small).chunks.scores, abs=1e-12)
+    assert large.trace[0].notes == small.trace[0].notes and large.trace[0].sizes == small.trace[0].sizes
+    assert large.relations.items == small.relations.items and large.relations.scores == small.relations.scores
+    assert large.relations.positions == small.relations.positions and large.relations.score(1) == 0.5
+
+
+@pytest.mark.parametrize("budget", [0, 1, 5, 12, 20, 300])
+def test_what_is_ordered_late_is_cut_at_the_same_place(budget):
+    """Of ties, and where many have no text at all, so that more fit than there are tokens."""
+    rng = np.random.default_rng(budget)
+    ids, values = rng.permutation(300), rng.integers(0, 9, 300) / 8
+    texts = ["" if id % 3 else "x" * (id % 40) for id in range(300)]
+    late, early = LazyRanking("triple", ids, values), ranked("triple", ids, values)
+    found = within(late, lambda items: [texts[item] for item in items], budget)
+    assert found.items == early.items[: fitting([texts[item] for item in early.items], budget)]
+    assert found.scores == early.scores[: len(found)] and [late.head(k).items for k in (0, 7, 400)] == [
+        early.head(k).items for k in (0, 7, 400)
+    ]
