@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.corpus.mends import pair
 from core.io.plain import from_plain, to_plain
 from core.models.base import Reply
 from core.types import Usage
@@ -70,18 +71,43 @@ class NearMerge:
 
 @dataclass(frozen=True)
 class NameMerges:
-    """The names that a build made one, and those that it nearly did, the most frequent first, and how many of each there are in all."""
+    """The names that a build made one, and those that it nearly did, the most frequent first, and how many of each there are in all;
+    `refused` are the pairs that a person had said are not the same, `separated` those of them that it would have made one."""
 
     made: tuple[NameMerge, ...] = ()
     near: tuple[NearMerge, ...] = ()
     made_in_all: int = 0
     near_in_all: int = 0
+    separated: tuple[tuple[str, str], ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, made: Sequence[NameMerge], near: Sequence[NearMerge]) -> NameMerges:
+    def of(
+        cls,
+        made: Sequence[NameMerge],
+        near: Sequence[NearMerge],
+        separated: Iterable[tuple[str, str]] = (),
+        refused: Iterable[tuple[str, str]] = (),
+    ) -> NameMerges:
         """The rows that a report saves of all."""
         first = lambda rows, most: tuple(sorted(rows, key=lambda one: (-one.times, one.name))[:most])
-        return cls(first(made, SAVED_MERGES), first(near, SAVED_NEAR), len(made), len(near))
+        saved = first(made, SAVED_MERGES), first(near, SAVED_NEAR)
+        return cls(*saved, len(made), len(near), tuple(sorted(separated)), tuple(sorted(refused)))
+
+    def differ_with(self, refused: Set[tuple[str, str]]) -> bool:
+        """Whether the build would make other names one where these pairs are not the same: one that it made, one less of two that a name
+        may be, or none any more of those that it separated.
+
+        >>> from core.builds.report import NameMerge, NameMerges
+        >>> merges = NameMerges.of([NameMerge("Hood", "Amy Hood", "part of a name", 1, ("call",))], [])
+        >>> merges.differ_with({("Amy Hood", "Hood")}), merges.differ_with({("Amy", "Hood")})
+        (True, False)
+        """
+        if any(pair(one.name, one.into) in refused for one in self.made) or not set(self.separated) <= refused:
+            return True
+        left = (sum(pair(one.name, full) not in refused for full in one.candidates) for one in self.near)
+        unlisted = self.made_in_all > len(self.made) or self.near_in_all > len(self.near)
+        return 1 in left or (unlisted and not refused <= set(self.refused))
 
 
 def name_merges(report: Mapping[str, Any]) -> NameMerges:

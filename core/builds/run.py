@@ -15,11 +15,12 @@ from core.builds.base import LANES, BuildContext, BuildLine, BuildOperator, Made
 from core.builds.catalogue import Build, find
 from core.builds.fact_store import FactStore
 from core.builds.grouped import ShippedClusters
-from core.builds.report import GRAPH, INDEX, UNREADABLE, BuildReport, StepCost
+from core.builds.report import GRAPH, INDEX, UNREADABLE, BuildReport, StepCost, name_merges
 from core.builds.shipped import builds_of, shipped_facts, shipped_replies, ships
 from core.builds.speed import Took, learn
 from core.builds.spending import BuildSpending, spent_file
 from core.corpus import Corpus, recut
+from core.corpus.mends import mends_of
 from core.errors import BadParameter, StoreError
 from core.graph.building.text_graph import assemble, moved, store
 from core.graph.names.language import choose_language, graph_language
@@ -43,6 +44,7 @@ VERSION = 1
 BUILT = "built.json"  # beside a graph: what it was built from, and the report
 CHANGED = "The documents have changed since it was built. Only what depends on the changes is made anew."
 EARLIER = "It was built by an earlier version, which made another graph of them. What was read and replied is not asked again."
+RENAMED = "Since it was built, names were marked as not the same, or as the same after all. Building it anew takes that up."
 UNCOVERED = "what of its corpus it does not cover"  # on an opened graph
 SHIPPED_EXTRACTOR = "noun-phrases"  # who read the chunks of what ships as facts
 MANY_CHUNKS = 5_000  # from which memory that a step no longer uses is handed back before the next
@@ -53,7 +55,8 @@ Tell = Callable[[str, float | None], None]
 @dataclass(frozen=True)
 class Status:
     """The status of a build of a corpus. `current` where it was built of the documents as they are now, by operators that make the same
-    today; else `outdated` says in a sentence which of the two has changed. `uncovered` says what of the corpus its graph does not cover,
+    today; else `outdated` says in a sentence which of the two has changed; where these are only names that a person marked as the same or
+    not, it is `renamed`, and serves until it is built anew. `uncovered` says what of the corpus its graph does not cover,
     though it is current, as of an opened index after documents were added. `report` is that of its last run, `graph` the digest of the
     graph that this made."""
 
@@ -66,11 +69,12 @@ class Status:
     outdated: str = ""
     uncovered: str = ""
     indexed: bool = True  # whether its indexes were made with it; else a question makes those that it reads
+    renamed: bool = False
 
     @property
     def serves(self) -> bool:
         """Whether its graph can be opened: that of the documents as they are, or an earlier one while the next is being built."""
-        return self.current or (self.built and _is_locked(self.folder))
+        return self.current or self.renamed or (self.built and _is_locked(self.folder))
 
 
 def open_graph(corpus: Corpus, build: str | Build) -> Graph:
@@ -84,7 +88,7 @@ def open_graph(corpus: Corpus, build: str | Build) -> Graph:
     if not now.serves:
         raise StoreError(f"“{one.title}” of {corpus.name} is outdated. {now.outdated}{'' if one.extractor == 'opened' else f' So {how}'}")
     graph = Graph.open(now.folder)
-    graph.derived.shelf(UNCOVERED).values[""] = now.uncovered
+    graph.derived.shelf(UNCOVERED).values[""] = RENAMED if now.renamed else now.uncovered
     return graph
 
 
@@ -109,9 +113,19 @@ def status(corpus: Corpus, build: str | Build) -> Status:
         uncovered = first.uncovered(corpus)
         outdated = "" if current else EARLIER if not same else uncovered or CHANGED if same_language else _other_language(code, corpus)
         indexed = bool(known.get("indexed", True))
-        return Status(one, True, current, folder, known["report"], placed, outdated, uncovered if current else "", indexed)
+        renamed = current and name_merges(known["report"]).differ_with(_refused(corpus))
+        if renamed:
+            current, outdated = False, RENAMED
+        return Status(one, True, current, folder, known["report"], placed, outdated, uncovered if current else "", indexed, renamed)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Status(one, False, False, folder)
+
+
+def _refused(corpus: Corpus) -> set[tuple[str, str]]:
+    """The pairs of names that a person said are not the same; none where what is saved is damaged."""
+    with suppress(StoreError):
+        return set(mends_of(corpus).refused)
+    return set()
 
 
 def _read_as(corpus: Corpus) -> str:
@@ -136,7 +150,7 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     if spec in known or not kind:
         return find(spec)
     known_states = [status(corpus, one) for one in kind]
-    there = (now.build for now in known_states if now.current or (shipped and ships(corpus, now.build)))
+    there = (now.build for now in known_states if now.current or now.renamed or (shipped and ships(corpus, now.build)))
     ready = next(there, next((now.build for now in known_states if now.serves), None))
     free = [one for one in kind if not one.line.asks_chat]
     came = [one for one in free if one.extractor == SHIPPED_EXTRACTOR] if shipped_facts(corpus) else []

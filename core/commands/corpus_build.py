@@ -10,7 +10,7 @@ from core.builds.base import LANES
 from core.builds.catalogue import EXTRACTORS, KINDS, Build, find
 from core.builds.cost import cost
 from core.builds.report import UNREADABLE, BuildReport
-from core.builds.run import EARLIER
+from core.builds.run import EARLIER, RENAMED
 from core.builds.shipped import FACTS, NAME, builds_of, shipped, ships
 from core.builds.shipping import ship
 from core.commands.spread import add_workers, workers_of
@@ -148,7 +148,7 @@ def _state(corpus: Corpus, one: Build) -> str:
     if not now.built:
         return "comes with it, opened when asked" if ships(corpus, one) else "not built"
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
-    state = {"": "built", EARLIER: "by an earlier version"}.get(now.outdated, "of earlier documents")
+    state = {"": "built", EARLIER: "by an earlier version", RENAMED: "built, names marked since"}.get(now.outdated, "of earlier documents")
     more = [f"{counts[what]:,} {what}" for what in ("chunks", *UNREADABLE, "dropped") if counts.get(what)]
     more += ["not all documents"] if now.uncovered else []
     more += [] if now.indexed else ["vectors when a line reads them"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from core.builds import open_graph, status
 from core.builds.catalogue import Build
 from core.builds.mending import ALIKE, Suggestion, by_spelling, by_vectors
+from core.builds.report import NameMerges, name_merges
 from core.builds.shipped import builds_of
 from core.commands.evaluate import report
-from core.commands.terminal import OK, bar, finish
+from core.commands.terminal import OK, bar, finish, warn
 from core.corpus import Corpus, open_corpus
 from core.corpus.mends import Mends, mend, mends_of
 from core.errors import BadInput, nearest, shorten
@@ -19,7 +20,7 @@ from core.graph.edits import Edit, edited, unmatched
 from core.instances.catalogue import as_built, catalogue, find
 
 ALL = "all"
-PRINTED = 40  # suggestions
+PRINTED = 40  # rows of a list
 BARE = ("chunks", "passage", "tree", "tree-k", "links")  # kinds of graph without entities
 USUAL = "vgraphrag"  # the line that is evaluated
 
@@ -40,6 +41,9 @@ def add_part(parts) -> None:
     made.add_argument("--accept", action="append", default=[], metavar="NAME", help="merge this suggested name, or “all”; repeat for more")
     made.add_argument("--merge", action="append", default=[], nargs=2, metavar=("NAME", "INTO"), help="merge two names; repeat for more")
     made.add_argument("--refuse", action="append", default=[], nargs=2, metavar=("NAME", "INTO"), help="two names that are not the same")
+    made.add_argument(
+        "--allow", action="append", default=[], nargs=2, metavar=("NAME", "INTO"), help="two names that are the same after all"
+    )
     made.add_argument("--forget", action="append", default=[], metavar="NAME", help="undo the merge of this name, or “all”")
     made.add_argument("--set", default="", metavar="SET", help="ask this question set before and after the saved merges")
     made.add_argument("--line", default=USUAL, metavar="ID", help=f"the instance that is asked (default: {USUAL})")
@@ -52,11 +56,14 @@ def run(options) -> int:
     """Change the merges, list them, and evaluate where a set is named; the exit code."""
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
-    graph = open_graph(corpus, _build(corpus, options.graph))
+    build = _build(corpus, options.graph)
+    graph = open_graph(corpus, build)
     engine = options.engine()
     mends = _forgotten(corpus, options.forget)
     if options.refuse:
         mends = mend(corpus, lambda now: now.refusing(options.refuse))
+    if options.allow:
+        mends = mend(corpus, lambda now: now.allowing(options.allow))
     if options.merge:
         edits = [Edit("merge", (name, into)) for name, into in options.merge]
         if absent := unmatched(graph, [*mends.edits, *edits]):
@@ -68,7 +75,8 @@ def run(options) -> int:
     if options.accept:
         mends = _accepted(corpus, found, options.accept)
         found = _suggested(graph, mends, engine, options.alike)
-    _print(graph, mends, found)
+    _print(graph, mends, found, name_merges((now := status(corpus, build)).report))
+    warn([now.outdated] if now.renamed else [])
     if options.set:
         _evaluate(options, engine, mends)
     return OK
@@ -110,17 +118,36 @@ def _accepted(corpus: Corpus, found: list[Suggestion], names: list[str]) -> Mend
     return mend(corpus, lambda now: now.accepted(chosen))
 
 
-def _print(graph, mends: Mends, found: list[Suggestion]) -> None:
+def _print(graph, mends: Mends, found: list[Suggestion], joined: NameMerges) -> None:
+    if joined.made:
+        print(f"names joined by the build: {joined.made_in_all:,}")
+    for row in joined.made[:PRINTED]:
+        print(f"  {row.name} -> {row.into}  {row.rule}")
+    _rest(joined.made_in_all)
+    if joined.near:
+        print(f"names that may be one of several: {joined.near_in_all:,}")
+    for near in joined.near[:PRINTED]:
+        print(f"  {near.name}: {', '.join(near.candidates)}")
+    _rest(joined.near_in_all)
     absent = set(unmatched(graph, mends.edits))
     print(f"merges saved: {len(mends.edits):,}" + (f", of which {len(absent):,} fit nothing in {graph.name}" if absent else ""))
     for edit in mends.edits:
         print(f"  {edit.names[0]} -> {edit.names[1]}{'  (not in this graph)' if edit in absent else ''}")
+    if mends.refused:
+        print(f"not the same: {len(mends.refused):,}")
+    for names in mends.refused:
+        print(f"  {' / '.join(names)}")
     print(f"suggestions: {len(found):,}")
     for one in found[:PRINTED]:
         why = one.reason if one.cosine is None else f"{one.reason}, {one.cosine:.2f}"
         print(f"  {one.edit.names[0]} ({one.passages[0]:,}) -> {one.edit.names[1]} ({one.passages[1]:,})  {why}")
-    if len(found) > PRINTED:
-        print(f"  and {len(found) - PRINTED:,} more")
+    _rest(len(found))
+
+
+def _rest(rows: int) -> None:
+    """How many rows are not listed."""
+    if rows > PRINTED:
+        print(f"  and {rows - PRINTED:,} more")
 
 
 def _evaluate(options, engine, mends: Mends) -> None:

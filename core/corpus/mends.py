@@ -35,11 +35,12 @@ class Mends:
         return hashlib.sha256(json.dumps([edit.written() for edit in self.edits]).encode()).hexdigest()[:16]
 
     def accepted(self, edits: Iterable[Edit]) -> Mends:
-        """With some merges more. Raises BadInput where there are too many."""
-        every = tuple(dict.fromkeys([*self.edits, *edits]))
+        """With some merges more, whose names are no longer said not to be the same. Raises BadInput where there are too many."""
+        more = list(edits)
+        every = tuple(dict.fromkeys([*self.edits, *more]))
         if len(every) > MOST:
             raise BadInput(f"At most {MOST:,} merges of one corpus, please.")
-        return replace(self, edits=every)
+        return replace(self, edits=every).allowing([edit.names for edit in more])
 
     def without(self, edits: Iterable[Edit]) -> Mends:
         """Without some of the merges."""
@@ -47,8 +48,10 @@ class Mends:
         return replace(self, edits=tuple(edit for edit in self.edits if edit not in forgotten))
 
     def refusing(self, names: Iterable[Sequence[str]]) -> Mends:
-        """With some pairs of names that are not the same."""
-        return replace(self, refused=tuple(dict.fromkeys([*self.refused, *(pair(name, other) for name, other in names)])))
+        """With some pairs of names that are not the same, and without the merges of these."""
+        more = [pair(name, other) for name, other in names]
+        edits = tuple(edit for edit in self.edits if edit.names not in {*more, *((other, name) for name, other in more)})
+        return replace(self, edits=edits, refused=tuple(dict.fromkeys([*self.refused, *more])))
 
     def allowing(self, names: Iterable[Sequence[str]]) -> Mends:
         """Without some of the pairs of names that are not the same."""

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from core.builds import status
+from core.builds.report import NameMerge, NameMerges, NearMerge
+from core.builds.run import RENAMED
 from core.cli import OK, WRONG, main
 from core.corpus import Document, new_folder, open_corpus, write
 from core.corpus.mends import mends_of
 from core.engine import Engine
+from core.io import digests
+from core.io.plain import to_plain
 from core.types import Question
 from tests.films import Bag, Written
 
@@ -48,7 +55,13 @@ def test_a_suggestion_is_accepted_saved_and_forgotten(mended, notes):
 
 
 def test_names_of_ones_own_are_merged_and_what_is_not_the_same_is_not_suggested_again(mended):
-    assert mended("mend", "notes", "--refuse", "José Díaz", "Jose Diaz")[1] == ["merges saved: 0", "suggestions: 0"]
+    assert mended("mend", "notes", "--refuse", "José Díaz", "Jose Diaz")[1] == [
+        "merges saved: 0",
+        "not the same: 1",
+        "  Jose Diaz / José Díaz",
+        "suggestions: 0",
+    ]
+    assert mended("mend", "notes", "--allow", "José Díaz", "Jose Diaz")[1][:2] == ["merges saved: 0", "suggestions: 1"]
     assert mended("mend", "notes", "--merge", "Paris", "London")[1][0] == "merges saved: 1"
 
 
@@ -85,3 +98,25 @@ def test_a_question_set_is_asked_before_and_after(mended):
     code, out, err = mended("mend", "notes", "--set", "asked", "--line", line)
     assert code == OK and "1 of 1 questions of asked" in "\n".join(out), err
     assert any("mended=False" in text for text in out)
+
+
+def test_what_a_build_joined_is_listed_and_refused_for_the_next_one(mended, notes):
+    assert mended("build", "notes", "--graph", "rkg", "--extractor", "names")[0] == OK
+    listed = status(notes, "rkg-names")
+    made = NameMerges.of(
+        [NameMerge("Lee", "Ann Lee", "part of a name", 1, ("c",))], [NearMerge("Diaz", ("José Díaz", "Ann Diaz"), 1, ("b",))]
+    )
+    file = listed.folder / "built.json"
+    record = json.loads(file.read_text("utf-8"))
+    record["report"]["joined"] = to_plain(made)
+    file.write_text(json.dumps(digests.marked({key: value for key, value in record.items() if key != "sha256"})), "utf-8")
+    _, out, err = mended("mend", "notes", "--graph", "rkg-names")
+    assert out[:4] == [
+        "names joined by the build: 1",
+        "  Lee -> Ann Lee  part of a name",
+        "names that may be one of several: 1",
+        "  Diaz: José Díaz, Ann Diaz",
+    ]
+    assert RENAMED not in err
+    assert RENAMED in mended("mend", "notes", "--graph", "rkg-names", "--refuse", "Ann Lee", "Lee")[2]
+    assert any("built, names marked since" in line for line in mended("status", "notes")[1])

@@ -125,10 +125,11 @@ class ResolveNames(BuildOperator):
             joined = parts.joined(named, found.terms)
             if self.titles:
                 joined = found.titled(document, PARENTHESES.sub("", rows[0][1]), rows[0][2], list(named), joined)
-            found.add(document, joined)
+            found.add(document, {key: one for key, one in joined.items() if not parts.separates(key, one[0])})
             found.near += [(key, tuple(fulls), document) for key, fulls in parts.several.items()]
         if self.everywhere:
             found.elsewhere = parts.elsewhere(found.by_document)
+        found.refused, found.separated = parts.refused, parts.separated
         return found
 
     def words(self) -> str:
@@ -158,6 +159,7 @@ class Parts:
 
     def __init__(self, known: dict[str, Known], refused: Set[tuple[str, str]] = frozenset()):
         self.known, self.refused = known, refused
+        self.separated: set[tuple[str, str]] = set()  # of the refused ones those that would have been joined
         self.several: dict[str, list[str]] = {}  # of the last document: parts that fit more than one full name
 
     def joined(self, named: Iterable[str], terms: Set[str]) -> dict[str, tuple[str, str]]:
@@ -178,12 +180,20 @@ class Parts:
                     by_initials.setdefault(initials, []).append(key)
         for key in sorted(named):
             rule, fulls = self._fulls(key, by_word, by_initials)
-            fulls = [full for full in fulls if pair(self.known[key].shown, self.known[full].shown) not in self.refused]
+            fulls = [full for full in fulls if not self.separates(key, full)]
             if len(fulls) == 1:
                 found[key] = fulls[0], rule
             elif fulls:
                 self.several[key] = fulls
         return {key: (_last(full, found), rule) for key, (full, rule) in found.items()}
+
+    def separates(self, key: str, full: str) -> bool:
+        """Whether a person said that two names are not the same; noted, as they would be joined else."""
+        names = pair(self.known[key].shown, self.known[full].shown)
+        if names not in self.refused:
+            return False
+        self.separated.add(names)
+        return True
 
     def _fulls(self, key: str, by_word: dict[str, list[str]], by_initials: dict[str, list[str]]) -> tuple[str, list[str]]:
         """The names that one may be a part or the acronym of, and by which rule."""
@@ -253,6 +263,8 @@ class Resolution:
     topics: dict[str, str] = field(default_factory=dict)  # what a document is about, by its title
     inside: dict[str, set[str]] = field(default_factory=dict)  # of a document: names that are only parts of its title
     where: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
+    refused: Set[tuple[str, str]] = frozenset()  # names that a person said are not the same
+    separated: Set[tuple[str, str]] = frozenset()  # those of them that would have been joined
 
     def add(self, document: str, joined: dict[str, tuple[str, str]]) -> None:
         """Note what a document joins."""
@@ -363,7 +375,7 @@ class Resolution:
             NearMerge(shown(key), tuple(map(shown, fulls)), len(documents), tuple(documents)[:DOCUMENTS])
             for (key, fulls), documents in near.items()
         ]
-        return NameMerges.of(made, close)
+        return NameMerges.of(made, close, self.separated, self.refused)
 
 
 @dataclass(frozen=True, eq=False)

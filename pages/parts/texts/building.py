@@ -46,7 +46,7 @@ def builds(corpus: Corpus) -> None:
     if now.serves:
         graph = _opened(corpus, one)
         if graph is not None and (graph.n_nodes or not _unreadable(now)):  # that nothing was found cannot be said of what was not read
-            if not now.current:
+            if not now.current and not now.renamed:
                 st.caption(
                     "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is whole."
                 )
@@ -74,6 +74,8 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
                 st.badge("built with gaps", color="orange", icon=":material/warning:")
             else:
                 st.badge("built", color="green", icon=":material/check:")
+        elif now.renamed:
+            st.badge("built, names marked since", color="orange", icon=":material/healing:")
         elif ships(corpus, now.build):
             st.badge("comes with these texts", color="blue", icon=":material/inventory_2:")
         else:

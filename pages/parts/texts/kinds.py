@@ -57,7 +57,7 @@ def chosen_build(corpus: Corpus) -> Build:
         if one.graph in offered:
             offered[one.graph].append(one)
     offered[OWN] = list(own.values())
-    built = [one for some in offered.values() for one in some if status(corpus, one).current]
+    built = [one for some in offered.values() for one in some if (now := status(corpus, one)).current or now.renamed]
     came = (one for some in offered.values() for one in some if one.extractor == "opened" or ships(corpus, one))
     there = [*built, *(one for one in came if one not in built)]
     _begin(corpus, offered, there)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
-from core.builds import Build, status
+from core.builds import Build, being_built, status
 from core.builds.mending import Suggestion, by_spelling, by_vectors
-from core.builds.report import NameMerges, name_merges
+from core.builds.report import NameMerge, NameMerges, NearMerge, name_merges
 from core.comparison.run import build_of
 from core.corpus import Corpus
 from core.corpus.corpus import OWNED_AS
@@ -54,13 +55,20 @@ def mended(corpus: Corpus, one: Build, graph: Graph, again: Callable[[Corpus, Bu
         _joined(corpus, one, now, mends, why, again)
         _suggestions(corpus, graph, now, mends, why)
         _merges(corpus, graph, mends, why)
+        _refusals(corpus, one, mends, why)
         _before_and_after(corpus, one, mends)
     return now
 
 
 def _joined(corpus: Corpus, one: Build, now: Graph, mends: Mends, why: str, again: Callable[[Corpus, Build], object]) -> None:
     """The names that the build joined, each with a button that refuses it, and those that may be one of several."""
-    merges = name_merges(status(corpus, one).report)
+    known = status(corpus, one)
+    merges = name_merges(known.report)
+    if known.renamed:
+        wait = held(why or ("It is being built." if being_built(corpus, one) else ""))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="mend-anew"):
+            st.markdown(f":material/info: {plain(known.outdated)}", width="stretch")
+            st.button("Build anew", key="split-again", icon=":material/refresh:", on_click=_again, args=(again, corpus, one), **wait)
     if not merges.made and not merges.near:
         return
     shown = session.mend_shown or SHOWN
@@ -70,39 +78,58 @@ def _joined(corpus: Corpus, one: Build, now: Graph, mends: Mends, why: str, agai
         refused = pair(*names) in mends.refused
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"joined-row-{place}"):
             arrow = "≠" if refused else "→"
-            where = f"In {', '.join(row.documents)}{' …' if row.times > len(row.documents) else ''}"
             words = f"**{plain(row.name)}** {arrow} **{plain(row.into)}** ({many(row.times, 'document')})"
-            st.markdown(words, width="stretch", help=plain(where))
-            st.badge(row.rule, color="gray")
+            st.markdown(words, width="stretch", help=_where(row))
             change = (
                 (lambda mends, names=names: mends.allowing([names])) if refused else (lambda mends, names=names: mends.refusing([names]))
             )
-            label = "The same after all" if refused else "Not the same"
-            st.button(label, key=f"split-{row.name}-{row.into}", type="tertiary", on_click=_change, args=(corpus, change), **held(why))
-    if merges.made_in_all > shown:
-        st.caption(f"{merges.made_in_all - shown:,} more are in the report of the build.")
-    if any(pair(row.name, row.into) in mends.refused for row in merges.made):
-        st.caption("What is marked as not the same is separate once the graph is built anew. What was read is kept.")
-        st.button("Build anew", key="split-again", icon=":material/refresh:", on_click=_again, args=(again, corpus, one), **held(why))
+            label, key = "The same after all" if refused else "Not the same", f"split-{place}-{row.name}-{row.into}"
+            with _controls():
+                st.badge(row.rule, color="gray")
+                st.button(label, key=key, type="tertiary", on_click=_change, args=(corpus, change), **held(why))
+    _more(len(merges.made), "joined")
+    if merges.made_in_all > len(merges.made):
+        st.caption(f"Only {len(merges.made):,} of them are listed, those of the most documents.")
     _nearly(corpus, merges, now, mends, why)
 
 
 def _nearly(corpus: Corpus, merges: NameMerges, now: Graph, mends: Mends, why: str) -> None:
     """Names that may be one of several in the same document, with a button for each."""
-    near = [row for row in merges.near if now.nodes_named(row.name)]
-    open_ones = [row for row in near if not all(pair(row.name, one) in mends.refused for one in row.candidates)]
+    here = lambda row: [into for into in row.candidates if now.nodes_named(into) and pair(row.name, into) not in mends.refused]
+    open_ones = [(row, fulls) for row in merges.near if now.nodes_named(row.name) and (fulls := here(row))]
     if not open_ones:
         return
-    st.markdown(f"**{many(len(open_ones), 'name')} that may be one of several**")
-    for place, row in enumerate(open_ones[: session.mend_shown or SHOWN]):
+    st.markdown(f"**{many(len(open_ones), 'name')} that may be one of several**", help="Of the same document, so that none was chosen")
+    for place, (row, fulls) in enumerate(open_ones[: session.mend_shown or SHOWN]):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"near-row-{place}"):
-            st.markdown(f"**{plain(row.name)}** ({many(row.times, 'document')})", width="stretch")
-            for into in row.candidates[:CANDIDATES]:
-                edit = Edit("merge", (row.name, into))
-                accept = lambda mends, edit=edit: mends.accepted([edit])
-                st.button(f"Merge into {plain(into)}", key=f"near-{row.name}-{into}", on_click=_change, args=(corpus, accept), **held(why))
+            st.markdown(f"**{plain(row.name)}** ({many(row.times, 'document')})", width="stretch", help=_where(row))
             refuse = lambda mends, row=row: mends.refusing([(row.name, one) for one in row.candidates])
-            st.button("None of them", key=f"none-{row.name}-{place}", type="tertiary", on_click=_change, args=(corpus, refuse), **held(why))
+            with _controls():
+                for into in fulls[:CANDIDATES]:
+                    key, edit = f"near-{place}-{row.name}-{into}", Edit("merge", (row.name, into))
+                    accept = lambda mends, edit=edit: mends.accepted([edit])
+                    st.button(f"Merge into {plain(into)}", key=key, on_click=_change, args=(corpus, accept), **held(why))
+                key = f"none-{place}-{row.name}"
+                st.button("None of them", key=key, type="tertiary", on_click=_change, args=(corpus, refuse), **held(why))
+    _more(len(open_ones), "near")
+
+
+def _controls() -> Any:
+    """Where the buttons of a row are, which wrap together on a narrow screen."""
+    return st.container(horizontal=True, vertical_alignment="center", gap="small", width="content")
+
+
+def _where(row: NameMerge | NearMerge) -> str:
+    """The documents of a row."""
+    return plain(f"In {', '.join(row.documents)}{' …' if row.times > len(row.documents) else ''}")
+
+
+def _more(rows: int, key: str) -> None:
+    """The button that lists more, where not all rows are listed."""
+    shown = session.mend_shown or SHOWN
+    if rows > shown:
+        more = Session.mend_shown.put
+        st.button(f"Show more · {rows - shown:,} left", type="tertiary", key=f"mend-more-{key}", on_click=more, args=(shown + STEP,))
 
 
 def _again(again: Callable[[Corpus, Build], object], corpus: Corpus, one: Build) -> None:
@@ -130,15 +157,16 @@ def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: st
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"mend-row-{place}"):
             words = f"**{plain(name)}** ({one.passages[0]:,}) → **{plain(into)}** ({one.passages[1]:,})"
             st.markdown(words, width="stretch", help="In brackets: of how many passages each comes")
-            st.badge(one.reason if one.cosine is None else f"alike, {one.cosine:.2f}", color="gray")
             accept = lambda mends, edit=one.edit: mends.accepted([edit])
             refuse = lambda mends, names=one.edit.names: mends.refusing([names])
-            st.button("Merge", key=f"mend-{name}-{into}", on_click=_change, args=(corpus, accept), **held(why))
-            st.button("Not the same", key=f"refuse-{name}-{into}", type="tertiary", on_click=_change, args=(corpus, refuse), **held(why))
+            with _controls():
+                st.badge(one.reason if one.cosine is None else f"alike, {one.cosine:.2f}", color="gray")
+                st.button("Merge", key=f"mend-{name}-{into}", on_click=_change, args=(corpus, accept), **held(why))
+                st.button(
+                    "Not the same", key=f"refuse-{name}-{into}", type="tertiary", on_click=_change, args=(corpus, refuse), **held(why)
+                )
     with st.container(horizontal=True, gap="small"):
-        if len(found) > shown:
-            more = Session.mend_shown.put
-            st.button(f"Show more · {len(found) - shown:,} left", type="tertiary", key="mend-more", on_click=more, args=(shown + STEP,))
+        _more(len(found), "suggested")
         if job is None or (job.ended and job.error):
             st.button("Look for alike names too", key="mend-alike", icon=":material/search:", on_click=_look, args=(graph, mends))
     if job is not None:
@@ -193,8 +221,23 @@ def _merges(corpus: Corpus, graph: Graph, mends: Mends, why: str) -> None:
         if len(edits) > 1:
             nothing = lambda mends: mends.without(mends.edits)
             st.button("Undo all", key="unmend-all", type="tertiary", on_click=_change, args=(corpus, nothing), **held(why))
-    if len(edits) > shown:
-        st.caption(f"{len(edits) - shown:,} more are saved.")
+    _more(len(edits), "saved")
+
+
+def _refusals(corpus: Corpus, one: Build, mends: Mends, why: str) -> None:
+    """The pairs that are marked as not the same, each with a button that takes it back, but for those of the list of what was joined."""
+    listed = {pair(row.name, row.into) for row in name_merges(status(corpus, one).report).made[: session.mend_shown or SHOWN]}
+    refused = [names for names in mends.refused if names not in listed]
+    if not refused:
+        return
+    st.markdown(f"**{many(len(refused), 'pair')} marked as not the same**")
+    with st.container(horizontal=True, gap="small", key="mend-refused"):
+        for names in refused[: session.mend_shown or SHOWN]:
+            allow = lambda mends, names=names: mends.allowing([names])
+            how = held(why, "The same after all: they may be suggested and joined again")
+            key = f"allow-{names[0]}-{names[1]}"
+            st.button(plain(" ≠ ".join(names)), icon=":material/undo:", key=key, on_click=_change, args=(corpus, allow), **how)
+    _more(len(refused), "refused")
 
 
 def _before_and_after(corpus: Corpus, one: Build, mends: Mends) -> None:

@@ -109,6 +109,14 @@ def test_too_many_merges_are_refused():
         Mends().accepted(Edit("merge", (str(i), "a")) for i in range(5_001))
 
 
+def test_of_two_names_what_was_said_last_counts():
+    one, other = Edit("merge", ("Hood", "Amy Hood")), Edit("merge", ("EHA", "Agency"))
+    merged = Mends().accepted([one, other])
+    refused = merged.refusing([("Amy Hood", "Hood")])
+    assert (refused.edits, refused.refused) == ((other,), (("Amy Hood", "Hood"),))
+    assert refused.accepted([one]) == Mends((other, one), ())
+
+
 def test_lines_stand_on_the_mended_graph_unless_they_say_otherwise_also_after_a_rebuild(corpus):
     engine = Engine(Written(encoder=Bag()))
     line = "NounPhrases() >> Merge()"

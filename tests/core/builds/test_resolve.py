@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.builds import build, find, open_graph, status
 from core.builds.base import BuildContext, Made
 from core.builds.facts import Entity, Facts, Relation
-from core.builds.report import name_merges
+from core.builds.report import NameMerge, NameMerges, NearMerge, name_merges
 from core.builds.resolve.names import ResolveNames, key_of_name
 from core.builds.resolve.terms import TermWeights
+from core.builds.run import RENAMED, uncovered
 from core.corpus.mends import mend
 from core.errors import BadParameter
 from core.graph.columns import Table
@@ -179,3 +182,61 @@ def test_a_graph_by_names_is_built_and_says_what_was_joined(tmp_path):
     assert [(one.name, one.into) for one in name_merges(status(corpus, "kg-names").report).made] == [("Merkel", "Angela Merkel")]
     afresh = build(Texts(tmp_path / "two", **texts), "kg-names", Reading())
     assert open_graph(corpus, "kg-names").digest == afresh.digest
+
+
+HOODS = {"a": "Amy Hood lives in Berlin. Hood met Barack Obama.", "b": "Barack Obama visited Paris."}
+
+
+def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_until_it_is_built_anew(tmp_path):
+    corpus = Texts(tmp_path / "one", **HOODS)
+    corpus.own = False
+    first = build(corpus, "kg-names", Reading())
+    mend(corpus, lambda now: now.refusing([("Paris", "Berlin")]))  # which it never joined
+    assert status(corpus, "kg-names").current
+    mend(corpus, lambda now: now.refusing([("Hood", "Amy Hood")]))
+    now = status(corpus, "kg-names")
+    assert (now.current, now.renamed, now.serves, now.outdated) == (False, True, True, RENAMED)
+    same = open_graph(corpus, "kg-names")
+    assert same.digest == first.digest and uncovered(same) == RENAMED
+    mend(corpus, lambda now: now.allowing([("Hood", "Amy Hood")]))
+    assert status(corpus, "kg-names").current
+    mend(corpus, lambda now: now.refusing([("Hood", "Amy Hood")]))
+    apart = build(corpus, "kg-names", Reading())
+    assert {"Hood", "Amy Hood"} <= set(apart.names(range(apart.n_nodes)))
+    assert status(corpus, "kg-names").current and uncovered(open_graph(corpus, "kg-names")) == ""
+    mend(corpus, lambda now: now.allowing([("Hood", "Amy Hood")]))
+    assert status(corpus, "kg-names").renamed
+    assert build(corpus, "kg-names", Reading()).digest == first.digest and status(corpus, "kg-names").current
+    (corpus.folder / "mends.json").write_text("{")
+    assert status(corpus, "kg-names").current  # what cannot be read marks nothing; the page says that it is damaged
+
+
+def test_names_differ_with_what_is_marked():
+    near = NearMerge("Berg", ("Anna Berg", "Olof Berg"), 1, ("c",))
+    merges = NameMerges.of([NameMerge("Hood", "Amy Hood", "part of a name", 1, ("c",))], [near], {("Ek", "Karin Ek")}, {("Ek", "Karin Ek")})
+    marked = {("Ek", "Karin Ek")}
+    assert not merges.differ_with(marked)
+    assert merges.differ_with(set())  # Ek would be joined again
+    assert merges.differ_with(marked | {("Amy Hood", "Hood")})
+    assert merges.differ_with(marked | {("Anna Berg", "Berg")})  # only Olof Berg is left for Berg
+    assert not merges.differ_with(marked | {("Anna Berg", "Berg"), ("Berg", "Olof Berg")})
+    more = replace(merges, made_in_all=2)  # of those that a report does not list it cannot say
+    assert not more.differ_with(marked) and more.differ_with(marked | {("a", "b")})
+
+
+def test_what_is_not_the_same_is_joined_neither_over_a_third_name_nor_by_a_title(tmp_path):
+    corpus = Texts(tmp_path)
+    corpus.own = False
+    chain = [("d", [("Ada Byron King", "person"), ("Ada King", "person"), ("Ada", "person")], [])]
+    assert set(names(resolved(tmp_path, *chain)[0][0])) == {"Ada Byron King"}
+    mend(corpus, lambda now: now.refusing([("Ada", "Ada Byron King")]))
+    assert {"Ada", "Ada Byron King"} <= set(names(resolved(tmp_path, *chain)[0][0]))
+    film = [("d", [("Bill Oakley Senior", "person"), ("Ohio", "place")], [])]
+    text = ["Bill Oakley Senior of Ohio"]
+    facts, report = resolved(tmp_path, *film, texts=text, titles=["Bill Senior"])
+    (made,) = name_merges(report.plain()).made
+    assert (made.name, made.into) == ("Bill Oakley Senior", "Bill Senior")
+    mend(corpus, lambda now: now.refusing([("Bill Oakley Senior", "Bill Senior")]))
+    facts, report = resolved(tmp_path, *film, texts=text, titles=["Bill Senior"])
+    assert not name_merges(report.plain()).made and "Bill Oakley Senior" in names(facts[0])
+    assert name_merges(report.plain()).separated == (("Bill Oakley Senior", "Bill Senior"),)
