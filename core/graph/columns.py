@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -14,6 +16,7 @@ import numpy as np
 from core.errors import StoreError
 
 TEXTS_HASHED = 10_000  # texts of a column put into its digest at a time
+HELD_BYTES = 64 << 20  # of a column that is being made; more goes into a temporary file
 FEW_ROWS = 16  # rows of a column that are read one by one
 TYPES = {
     "type": "string",  # of a node
@@ -271,7 +274,8 @@ def joined(rows: Rows, texts: Sequence[str], between: str) -> Any:
 
 
 def texts_of(blocks: Iterable[Any]) -> Any:
-    """One Arrow column of texts out of those that come block after block, in little more memory than it takes itself.
+    """One Arrow column of texts out of those that come block after block, in little more memory than it takes itself; of more than
+    `HELD_BYTES` in a temporary file, of which memory holds what is looked at. Raises StoreError where the disk has no room for that.
 
     >>> import pyarrow as pa
     >>> from core.graph.columns import texts_of
@@ -280,13 +284,19 @@ def texts_of(blocks: Iterable[Any]) -> Any:
     """
     import pyarrow as pa
 
-    data, ends = bytearray(), [np.zeros(1, np.int64)]
-    for block in blocks:
-        _, offsets, letters = block.buffers()
-        bounds = np.frombuffer(offsets, np.int64, len(block) + 1, 8 * block.offset) if len(block) else np.zeros(1, np.int64)
-        ends.append(bounds[1:] - bounds[0] + len(data))
-        if bounds[-1] > bounds[0]:
-            data += memoryview(letters)[bounds[0] : bounds[-1]]
+    size, ends = 0, [np.zeros(1, np.int64)]
+    try:
+        with tempfile.SpooledTemporaryFile(max_size=HELD_BYTES) as file:
+            for block in blocks:
+                _, offsets, letters = block.buffers()
+                bounds = np.frombuffer(offsets, np.int64, len(block) + 1, 8 * block.offset) if len(block) else np.zeros(1, np.int64)
+                ends.append(bounds[1:] - bounds[0] + size)
+                if bounds[-1] > bounds[0]:
+                    size += file.write(memoryview(letters)[bounds[0] : bounds[-1]])
+            file.seek(0)
+            data = file.read() if size <= HELD_BYTES else mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise StoreError(f"Very many texts are joined in a temporary file, which cannot be written: {error.strerror or error}.") from None
     whole = np.concatenate(ends)
     return pa.LargeStringArray.from_buffers(len(whole) - 1, pa.py_buffer(whole), pa.py_buffer(data))
 

@@ -26,6 +26,7 @@ from core.parameters import param
 CUT = "descriptions were longer than {} tokens and cut behind the last that fits"
 RELATED = "related to"  # the name of a relation that has none
 DESCRIBED = 50_000  # nodes or edges that are described together
+Triples = tuple[np.ndarray, np.ndarray, np.ndarray]  # heads, relations, tails
 Shorten = Callable[[Sequence[tuple[str, list[str]]]], list[str]]  # the description of each that is called so, of its several
 
 
@@ -70,6 +71,9 @@ class Merged:
 
     def __init__(self, by_name: bool, reading: str, descriptions: bool = True, keywords: bool = True):
         self.by_name, self.reading, self.descriptions, self.keywords = by_name, reading, descriptions, keywords
+        self._empty()
+
+    def _empty(self) -> None:
         self.keys, self.names, self.said = Numbered(), Numbered(), Numbered()  # folded names; spellings, types, labels; descriptions
         self._folded: list[str] = []
         self.spelled, self.typed, self.described = Columns("iii"), Columns("iii"), Columns("ii")  # node, its spelling or type, times
@@ -108,26 +112,26 @@ class Merged:
 
     def graph(self, name: str, chunks: Table, longest: int, shorten: Shorten) -> Graph:
         """The graph; `shorten([(what, descriptions), ...])` gives the descriptions of nodes or edges called `what` of which all together
-        have more than `longest` tokens."""
+        have more than `longest` tokens. What was gathered is let go, so that it is asked for once."""
+        parts = self._put_together(longest, shorten)
+        self._empty()
+        return assembled(name, *parts, chunks)
+
+    def _put_together(self, longest: int, shorten: Shorten) -> tuple[list[str], list[str], Triples, tuple[Table, Table]]:
+        """Names of nodes and of relations, triples, and the tables of nodes and edges."""
         words, alphabet = list(self.names), self.names.alphabet()
         there, spelling = most_frequent(self.spelled.arrays(), alphabet)  # a name may have been read without being that of a node
         names, places = in_name_order([words[one] for one in spelling.tolist()])
         n, place = len(names), np.full(len(self.keys), -1, np.int64)
         place[there] = places
-        a, b, label, spelling, weight, row, description, keywords = self.edges.arrays()
-        edge, (first, second, _) = grouped(a, b, label)
-        relation_names, relation, forward = _spelt(most_frequent((edge, spelling, weight), alphabet)[1], words)
-        triples = place[np.where(forward, first, second)], relation, place[np.where(forward, second, first)]
-        order = np.lexsort((triples[2], triples[1], triples[0]))
-        edge_place = np.empty(len(order), np.int64)
-        edge_place[order] = np.arange(len(order))
-        triples, edge = (triples[0][order], triples[1][order], triples[2][order]), edge_place[edge]
+        edge, triples, relation_names = self._triples(words, alphabet, place)
         kind = np.full(n, -1, np.int64)
         typed, types = most_frequent(self.typed.arrays(), alphabet)
         kind[place[typed]] = types
         texts = Descriptions(list(self.said), longest, shorten)
         node, of_node = self.described.arrays()
-        said, worded = description >= 0, keywords >= 0
+        *_, weight, row, description, keywords = self.edges.arrays()
+        said, worded, n_edges = description >= 0, keywords >= 0, len(triples[0])
         pair = lambda one: f"{names[triples[0][one]]} - {names[triples[2][one]]}"
         where, chunk = self.where.arrays()
         nodes = Table.of(
@@ -136,12 +140,23 @@ class Merged:
             chunks=distinct(place[where], chunk, n),
         )
         edges = Table.of(
-            description=texts.of(several(edge[said], description[said], len(order)), pair),
-            keywords=_keywords(several(edge[worded], keywords[worded], len(order)), texts.plain),
-            weight=np.bincount(edge, weight, len(order)).astype(np.float32),
-            chunks=distinct(edge, row, len(order)),
+            description=texts.of(several(edge[said], description[said], n_edges), pair),
+            keywords=_keywords(several(edge[worded], keywords[worded], n_edges), texts.plain),
+            weight=np.bincount(edge, weight, n_edges).astype(np.float32),
+            chunks=distinct(edge, row, n_edges),
         )
-        return assembled(name, names, relation_names, triples, (nodes, edges), chunks)
+        return names, relation_names, triples, (nodes, edges)
+
+    def _triples(self, words: list[str], alphabet: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, Triples, list[str]]:
+        """For each mention of an edge the number of its triple; the triples, ascending, and the names of their relations."""
+        a, b, label, spelling, weight, *_ = self.edges.arrays()
+        edge, (first, second, _) = grouped(a, b, label)
+        relation_names, relation, forward = _spelt(most_frequent((edge, spelling, weight), alphabet)[1], words)
+        triples = place[np.where(forward, first, second)], relation, place[np.where(forward, second, first)]
+        order = np.lexsort((triples[2], triples[1], triples[0]))
+        edge_place = np.empty(len(order), np.int64)
+        edge_place[order] = np.arange(len(order))
+        return edge_place[edge], (triples[0][order], triples[1][order], triples[2][order]), relation_names
 
     def _node(self, name: str, known: dict[str, int]) -> int:
         """The number of the node of a name, -1 for a name of nothing; `known` are those of this chunk."""
@@ -189,7 +204,7 @@ class Descriptions:
     `longest` tokens `shorten` makes one."""
 
     def __init__(self, texts: list[str], longest: int, shorten: Shorten):
-        self.plain = [" ".join(text.split()) for text in texts]
+        self.plain = [text if (plain := " ".join(text.split())) == text else plain for text in texts]  # mostly the same, and once
         self.longest, self.shorten = longest, shorten
         self._sizes = np.array([*map(estimate, self.plain)], np.int64)
 

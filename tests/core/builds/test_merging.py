@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from core.builds.base import BuildContext, Made
@@ -13,7 +15,9 @@ from core.builds.merge import passages
 from core.builds.merge.columns import Columns
 from core.builds.merge.merging import Merge, Merged
 from core.builds.merge.passages import PassageGraph
-from core.graph.columns import Table
+from core.errors import StoreError
+from core.graph import columns as graph_columns
+from core.graph.columns import Table, texts_of
 from core.models.base import NoModels
 from tests.core.builds.kit import Texts
 from tests.core.builds.test_language_model import Models
@@ -205,3 +209,25 @@ def test_an_entity_in_every_chunk_does_not_join_every_two(tmp_path):
     facts = tuple(Facts((Entity("everywhere"),), (Relation("everywhere", f"n{i}"),)) for i in range(3000))
     assert merged(tmp_path, facts, PassageGraph(), ctx).n_edges == 0
     assert merged(tmp_path, facts).n_edges == 3000
+
+
+def test_texts_that_fill_memory_are_joined_in_a_temporary_file(monkeypatch):
+    blocks = [["ä", "", "of two"], [], ["x" * 50], [""], ["the end"]]
+    arrow = [pa.array(block, pa.large_string()) for block in blocks]
+    sliced = pa.array(["left out", "ä", "", "of two"], pa.large_string())[1:]  # a part of a longer one
+    held = texts_of(arrow)
+    monkeypatch.setattr(graph_columns, "HELD_BYTES", 10)
+    for given in (arrow, [sliced, *arrow[1:]]):
+        found = texts_of(given)
+        assert found.equals(held) and found.to_pylist() == [text for block in blocks for text in block]
+    assert found.cast("large_binary").to_pylist()[0] == "ä".encode()
+
+
+def test_a_disk_without_room_for_texts_is_said(monkeypatch):
+    class Full(tempfile.SpooledTemporaryFile):
+        def write(self, data):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", Full)
+    with pytest.raises(StoreError, match="No space left on device"):
+        texts_of([pa.array(["a"], pa.large_string())])
