@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 from core.errors import BadParameter, nearest, shorten
 from core.models.combine import parse
@@ -79,7 +80,12 @@ class Declared:
 
 def parameters(cls: type[Declared]) -> tuple[Parameter, ...]:
     """The parameters of an operator class, in order."""
-    return tuple(Parameter(f.name, type(f.default), f.default, **f.metadata) for f in dataclasses.fields(cls) if f.metadata)
+    if cls not in _read:
+        _read[cls] = tuple(Parameter(f.name, type(f.default), f.default, **f.metadata) for f in dataclasses.fields(cls) if f.metadata)
+    return _read[cls]
+
+
+_read: WeakKeyDictionary[type[Declared], tuple[Parameter, ...]] = WeakKeyDictionary()  # a page asks hundreds of times
 
 
 def values(operator: Declared) -> Mapping[str, Any]:

@@ -95,7 +95,7 @@ class Subgraph:
 
 
 def _holds(ascending: np.ndarray, value: int) -> bool:
-    at = int(np.searchsorted(ascending, value))
+    at = int(ascending.searchsorted(value))
     return at < len(ascending) and int(ascending[at]) == value
 
 

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,7 @@ def way(backend: str = "auto", precision: str | None = None) -> Way:
     return Way(name, precision or ("f32" if device() == "cpu" else "f16"))
 
 
+@cache
 def versions(*programs: str) -> str:
     """The versions of what programs compute with; those that are not installed are left out."""
     found = []
