@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -12,7 +12,16 @@ from core.graph.algorithms.dice import dice
 
 LISTED = 5  # paths or hits that a card names
 DRAWN = 24  # nodes of the picture
-WIDTH, HEIGHT, MARGIN = 960, 360, 90
+WIDTH, HEIGHT = 960, 360
+MARGINS = (110, 36)  # at the sides, and above and below
+DOTS = 24  # of a step, each of which a name should not cover
+LETTER = 6.2  # pixels that a letter of a name is wide, about
+SIDES = (  # where a name may be: pixels to the right of its node and down, and the end at which it is held there
+    *((11, 4, "start"), (-11, 4, "end"), (0, -11, "middle"), (0, 20, "middle"), (8, -9, "start"), (-8, -9, "end")),
+    *((8, 17, "start"), (-8, 17, "end"), (0, -25, "middle"), (0, 34, "middle")),
+)
+HELD = {"start": 0.0, "middle": 0.5, "end": 1.0}  # the share of a name that is left of its place
+Box = tuple[float, float, float, float]  # left, top, right, bottom
 COLOURS = ("#1d6fa5", "#b3541e", "#2e7d4f", "#7a4fa3", "#8a6d1c", "#a8324a", "#3c6e71", "#5c5c5c")  # of lanes
 STYLE = """<style>
 .hopscope { font: 13px/1.45 system-ui, sans-serif; color: #1f2933; background: #fff; padding: 8px 10px; max-width: 1100px; }
@@ -25,12 +34,12 @@ STYLE = """<style>
 .hopscope li, .hopscope .small { color: #52606d; font-size: 12px; overflow-wrap: anywhere; text-align: left; }
 .hopscope .wrong { color: #a8324a; }
 .hopscope svg { display: block; max-width: 100%; height: auto; margin-top: 8px; }
-.hopscope svg text { font: 11px system-ui, sans-serif; fill: #1f2933; }
+.hopscope svg text { font: 11px system-ui, sans-serif; fill: #1f2933; paint-order: stroke; stroke: #fff; stroke-width: 3px; }
 @media (prefers-color-scheme: dark) {
   .hopscope { color: #e4e9ee; background: #161d25; }
   .hopscope .lane { border-color: #303b47; }
   .hopscope li, .hopscope .small { color: #9aa5b1; }
-  .hopscope svg text { fill: #e4e9ee; }
+  .hopscope svg text { fill: #e4e9ee; stroke: #161d25; }
 }
 </style>"""
 
@@ -94,11 +103,38 @@ def svg(data: Mapping[str, Any]) -> str:
         colour = "#2e7d4f" if low in answers else "#1d4e71" if low in starts else "#9aa5b1"
         size = 7 if low in answers or low in starts else 5
         drawn.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{size}" fill="{colour}"><title>{escape(name)}</title></circle>')
-        beside = [places[tail if head == name else head][0] for head, tail, _ in steps if name in (head, tail)]
-        shift, anchor = (9, "start") if x >= sum(beside) / len(beside) else (-9, "end")
-        at_side = f'x="{x + shift:.0f}" y="{y - 7:.0f}" text-anchor="{anchor}"'
-        drawn.append(f"<text {at_side}>{escape(shorten(name, 28))}</text>")
+    for text, (x, y), anchor in _labels(places, steps):
+        drawn.append(f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>')
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" aria-label="What the lanes retrieved">{"".join(drawn)}</svg>'
+
+
+def _labels(
+    places: Mapping[str, tuple[float, float]], steps: Iterable[tuple[str, str, str]]
+) -> Iterator[tuple[str, tuple[float, float], str]]:
+    """The name of each node as it is drawn, where, and at which end it is held there: on the side on which it covers least of nodes, steps,
+    the names before it and what is outside of the picture, the earlier side where several cover as little."""
+    taken = [(x - 8, y - 8, x + 8, y + 8) for x, y in places.values()]
+    for head, tail, _ in steps:
+        (x, y), (to_x, to_y) = places[head], places[tail]
+        dots = [(x + share * (to_x - x), y + share * (to_y - y)) for share in (at / DOTS for at in range(1, DOTS))]
+        taken += [(dot_x - 3, dot_y - 3, dot_x + 3, dot_y + 3) for dot_x, dot_y in dots]
+    for name, (x, y) in places.items():
+        text = shorten(name, 28)
+        sides: list[tuple[float, int, Box, tuple[float, float], str]] = []
+        for right, down, anchor in SIDES:
+            left = x + right - len(text) * LETTER * HELD[anchor]
+            box = (left, y + down - 10, left + len(text) * LETTER, y + down + 3)
+            outside = max(0.0, -box[0], box[2] - WIDTH) * 13 + max(0.0, -box[1], box[3] - HEIGHT) * WIDTH
+            sides.append((outside + sum(_shared(box, other) for other in taken), len(sides), box, (x + right, y + down), anchor))
+        _, _, box, place, anchor = min(sides)
+        taken.append(box)
+        yield text, place, anchor
+
+
+def _shared(one: Box, other: Box) -> float:
+    """The area that two boxes share."""
+    wide, high = min(one[2], other[2]) - max(one[0], other[0]), min(one[3], other[3]) - max(one[1], other[1])
+    return max(0.0, wide) * max(0.0, high)
 
 
 def _steps(lanes: Sequence[Mapping[str, Any]]) -> tuple[dict[tuple[str, str, str], set[int]], dict[str, None]]:
@@ -129,6 +165,6 @@ def _places(nodes: list[str], steps: Mapping[tuple[str, str, str], Any]) -> dict
     def scaled(value: float, axis: int, size: int) -> float:
         reach = highs[axis] - lows[axis]
         share = (value - lows[axis]) / reach if reach > 1e-9 and math.isfinite(value) else 0.5
-        return MARGIN + share * (size - 2 * MARGIN)
+        return MARGINS[axis] + share * (size - 2 * MARGINS[axis])
 
     return {name: (scaled(x, 0, WIDTH), scaled(y, 1, HEIGHT)) for name, (x, y) in zip(nodes, points)}

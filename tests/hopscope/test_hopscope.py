@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
@@ -121,6 +123,21 @@ def test_a_picture_of_a_path_by_hand():
     drawn = svg({"lanes": lanes, "answers": ["c"], "entities": ["A"]})
     assert drawn.count("<circle") == 3 and drawn.count("<line") == 3  # A to B by both lanes, B to C by one
     assert svg({"lanes": [{"paths": []}], "answers": [], "entities": []}) == ""
+
+
+def test_no_name_of_a_picture_lies_on_another():
+    spokes = [f"neighbour number {at}" for at in range(12)]
+    paths = [{"nodes": ["the node in the middle", spoke], "relations": ["r"]} for spoke in spokes]
+    drawn = svg({"lanes": [{"paths": paths}], "answers": [], "entities": []})
+    names = re.findall(r'<text x="(\d+)" y="(\d+)" text-anchor="(\w+)">([^<]+)<', drawn)
+    assert len(names) == 13
+    boxes = []
+    for x, y, anchor, name in names:
+        wide = 5.5 * len(name)
+        left = int(x) - wide * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+        boxes.append((left, int(y) - 9, left + wide, int(y) + 2))
+    for one, other in itertools.combinations(boxes, 2):
+        assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 
 def test_what_cannot_be_asked_is_said():
