@@ -25,7 +25,7 @@ from pages.parts.compare.documents import ask_documents, facts
 from pages.parts.compare.drawn import drawable, drawing, news, payload, with_wait
 from pages.parts.compare.entity_chips import chips
 from pages.parts.compare.influence import MEASURE, STOP, measuring, press_measure, with_measuring
-from pages.parts.compare.lanes import act, chosen, dialog, fitting, settle_lanes, try_beside
+from pages.parts.compare.lanes import act, chosen, dialog, fitting, insert, settle_lanes, try_beside
 from pages.parts.compare.partly import partly
 from pages.parts.compare.permalink import MOST_LANES, case_link, write_link
 from pages.parts.compare.presenting import present, presenting
@@ -42,6 +42,7 @@ from pages.parts.shared.session import engine, give_up, graph, graph_name, insta
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 
+BY_WORDS = "bm25-passages"  # what is offered where an encoder was trained on other languages
 POLL = 0.7  # seconds between two looks at a running job, at least: a look waits for something new
 
 
@@ -128,11 +129,22 @@ def answered(case: Case) -> None:
 
 
 def languages(comparison: Comparison) -> None:
-    """Say where the question, what it is asked of, and the models of the lanes do not share a language."""
-    asked = comparison.ask
-    operators = [operator for lane in comparison.lanes for operator in lane.instance.line]
-    for sentence in notes_on_language(operators, asked.source.graph, engine().models, asked.question.text):
-        st.warning(plain(sentence), icon=":material/translate:")
+    """Say where the question, what it is asked of, and the models of the lanes do not share a language, which lanes do not depend on it,
+    and offer one that searches by words where it leaves none."""
+    asked, of = comparison.ask, engine().models
+    notes_on = lambda line: notes_on_language(line, asked.source.graph, of, asked.question.text)
+    notes = [notes_on(lane.instance.line) for lane in comparison.lanes]
+    said = list(dict.fromkeys(sentence for some in notes for sentence in some))
+    free = [lane.instance.label for lane, some in zip(comparison.lanes, notes) if not some]
+    for sentence in said:
+        if free:
+            st.info(plain(f"{sentence} {' and '.join(free)} do{'es' * (len(free) == 1)} not depend on it."), icon=":material/translate:")
+        else:
+            st.warning(plain(sentence), icon=":material/translate:")
+    by_words = instances().get(BY_WORDS)
+    room = asked.source.documents and len(session.lanes) < MOST_LANES
+    if said and not free and room and by_words is not None and not notes_on(by_words.line):
+        st.button("Search by words too", key="by_words", icon=":material/add:", on_click=insert, args=(len(session.lanes), BY_WORDS))
 
 
 def stop(job: Job) -> None:

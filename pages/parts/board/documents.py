@@ -17,6 +17,7 @@ from core.engine import Comparison, Lane
 from core.errors import StoreError
 from core.graph.algorithms.layout import Place
 from core.graph.edits import unmatched
+from core.graph.names.language import graph_language
 from core.graph.texts import hit_titles, n_chunks
 from core.operators.retrieve.external import NAMED, UNPLACED
 from core.results import graph_dict
@@ -78,7 +79,8 @@ class DocumentView:
         named = [name for answer in question.answers for name in question.names(answer)]
         lanes = ((i, lane) for i, lane in enumerate(self._comparison.lanes) if lane.retrieved and lane.state.paths is not None)
         resting = {f"lane-{i}": self._words(i, lane, shared["keys"]) for i, lane in lanes}
-        return {"marks": {"words": question_words(question.text), "answers": named}, "evidence": resting}
+        own = next((graph_language(lane.graph).code for lane in self._comparison.lanes if hasattr(lane.graph, "derived")), "")
+        return {"marks": {"words": question_words(question.text, own), "answers": named}, "evidence": resting}
 
     def state(self, lane: Lane) -> State:
         """The state of a lane that is shown."""

@@ -10,6 +10,8 @@ from typing import Any
 from core.diagnosis.passages import gold_rows, handed_on_chunks
 from core.engine import Lane
 from core.graph.texts import chunk_lists, chunk_title, hit_names, hit_texts, leaves
+from core.languages import is_english, language_of_question
+from core.languages.terms import content_words
 from core.types import Kind, Ranking
 from pages.parts.board.keys import Key
 
@@ -36,13 +38,17 @@ class Hit:
     score: float | None
 
 
-def question_words(text: str) -> list[str]:
-    """The words of a question that tell something, in small letters, each once.
+def question_words(text: str, code: str = "") -> list[str]:
+    """The words of a question that tell something, in small letters, each once; in another language than English those that are no
+    question or function words of it. `code` is the language of what it is asked of: of English texts it is English unless its script or
+    function words say otherwise.
 
     >>> from pages.parts.board.text_hits import question_words
-    >>> question_words("Who was Scrooge's partner in business?")
-    ['scrooge', 'partner', 'business']
+    >>> question_words("Who was Scrooge's partner in business?"), question_words("Wer gründete die Fabrik, die Lotte baute?")
+    (['scrooge', 'partner', 'business'], ['gründete', 'fabrik', 'lotte', 'baute'])
     """
+    if not is_english(code := language_of_question(text, not is_english(code))):
+        return list(dict.fromkeys(content_words(text, code)))
     words = (re.sub(r"['’]s$", "", found.lower()) for found in WORDS.findall(text))
     return list(dict.fromkeys(word for word in words if word not in USUAL))
 

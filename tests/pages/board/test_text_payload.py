@@ -91,3 +91,15 @@ def test_texts_are_carried_as_they_are(drawn):
 
 def test_words_that_tell_something_are_marked():
     assert question_words(KNOWN.text) == ["magazine", "started", "first", "arthur", "women"]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Wer gründete die Fabrik, die die Lokomotive Lotte baute?", ["gründete", "fabrik", "lokomotive", "lotte", "baute"]),
+        ("من بنى ميناء المرج؟", ["بنى", "ميناء", "المرج"]),
+        ("TNFAIP3 is a glioblastoma tumor suppressor.", ["tnfaip3", "glioblastoma", "tumor", "suppressor"]),  # not Italian
+    ],
+)
+def test_articles_and_question_words_of_other_languages_are_not_marked(question, words):
+    assert question_words(question) == words

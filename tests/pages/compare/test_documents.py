@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from core.builds import build
 from core.cases import delete, get
 from core.cases.examples import demo
-from core.corpus import open_corpus, remove_corpus
+from core.corpus import Document, open_corpus, remove_corpus, write
+from core.corpus.catalogue import corpora_folder
 from core.io.home import ROOT
 from core.models.registry import Registry
 from core.operators.texts.sparse import ByWords
@@ -189,3 +190,17 @@ def test_a_method_that_is_there_for_both_stands_on_the_documents():
 def test_a_line_on_triples_fails_on_its_lane_alone():
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, FAST], **OWN)
     assert not at.exception and job(at).comparison.lanes[0].status == "done"
+
+
+def test_where_no_lane_fits_the_language_a_search_by_words_is_offered_and_named():
+    write(corpora_folder() / "bahn", [Document("a", "Klara Stettner entwarf die Silbertalbahn, die nach Bergheim führt.")], "Die Bahn")
+    meaning = "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=2)"
+    at = opened(corpus="bahn", q="Wer entwarf die Silbertalbahn?", lane=[meaning], **OWN)
+    assert any("trained on English alone, and the question and the texts are in German" in one.value for one in at.warning) and not at.info
+    assert Board(job(at).comparison).payload()["marks"]["words"] == ["entwarf", "silbertalbahn"]
+    at.button(key="by_words").click().run()
+    until(at, lambda: job(at).ended)
+    assert at.session_state["lanes"] == [meaning, "bm25-passages"] and "by_words" not in {one.key for one in at.button}
+    assert not at.warning and "Passages by words does not depend on it." in at.info[0].value.replace("\\", "")
+    at = opened(corpus="bahn", q="Кто основал железную дорогу?", lane=[meaning], **OWN)  # which shares no word with the texts either
+    assert at.warning and "by_words" not in {one.key for one in at.button}
