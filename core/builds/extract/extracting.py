@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TypeVar, overload
 
 from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.extract.over_workers import Collector, blocks_over
+from core.builds.extract.over_workers import collected, gathered_over
 from core.builds.extract.over_workers import extracted as extracted_over
 from core.builds.fact_store import key_of
 from core.builds.facts import Facts
+from core.builds.gathered import Collector, Columns, Numbered, SavedRuns, run_key, runs
 from core.builds.report import BuildReport
 from core.errors import NothingRead
 from core.graph.columns import Table
@@ -95,19 +97,15 @@ class Extractor(BuildOperator):
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None  # a line without chunks is refused
-        saved, counted, asked, unreadable = SavedFacts(self, made.chunks, ctx), list[Facts](), list[Facts](), 0
-        held = None
+        saved, summary, held = SavedFacts(self, made.chunks, ctx), Summary(self), None
         if len(saved) <= HELD_CHUNKS or cannot_save():
             held = tuple(self.found(made.chunks.texts("text"), ctx, ctx.report))
-        for one in saved.read(ctx.report) if held is None else held:
-            counted.append(one.without_content)
-            if self.asks(one):
-                asked.append(one.without_content)
-                unreadable += self.unreadable(one)
-        _tell(counted, ctx)
-        ctx.report.count(asked=len(asked), **{"unread chunks": unreadable})
-        if asked and unreadable == len(asked):
-            raise NothingRead(_nothing_read(asked))
+            for row, one in enumerate(held):
+                summary.add(row, one)
+        else:
+            for _, block in saved.gathered(partial(Summary, self), ctx.report):
+                summary.include(block)
+        summary.tell(ctx)
         return made.replace(facts=saved if held is None else held)
 
     def _keys(self, texts: Sequence[str], ctx: BuildContext) -> dict[bytes, str]:
@@ -124,18 +122,49 @@ class SavedFacts(Sequence[Facts]):
     chunks: Table
     ctx: BuildContext
 
-    def read(self, report: BuildReport | None = None) -> Iterator[Facts]:
-        """All facts in the order of the chunks, extracted where they are not saved yet, of which `report` hears."""
-        for _, rows in self._blocks():
-            yield from self.extractor.found(self.chunks.texts("text", rows), self.ctx, report)
+    def read(self) -> Iterator[Facts]:
+        """All facts in the order of the chunks."""
+        for first in range(0, len(self), HELD_CHUNKS):
+            yield from self.extractor.found(self.chunks.texts("text", range(first, min(first + HELD_CHUNKS, len(self)))), self.ctx)
 
-    def over_workers(self, fresh: Callable[[], C]) -> Iterator[tuple[int, C]]:
-        """What a `fresh()` collects of each block of chunks in a worker of the build, block after block, with how many chunks are done."""
-        blocks = ((first, self.chunks.texts("text", rows)) for first, rows in self._blocks())
-        return blocks_over(self.extractor, fresh, blocks, self.ctx)
+    def gathered(self, fresh: partial[C], report: BuildReport | None = None) -> Iterator[tuple[range, C]]:
+        """What a `fresh()` gathers of each run of chunks, its first being row 0, with the rows of the run.
 
-    def _blocks(self) -> Iterator[tuple[int, range]]:
-        return ((first, range(first, min(first + HELD_CHUNKS, len(self)))) for first in range(0, len(self), HELD_CHUNKS))
+        Facts that are not saved yet are extracted, of which `report` hears; without one, the workers of the build gather where it has
+        some. What is gathered of a parser's facts is saved: of a changed corpus only the runs with changes are gathered again.
+        """
+        saved = SavedRuns() if not self.extractor.chats() else None
+        rows = list(runs(self._keys))
+        keys = [run_key(f"{fresh.func.__name__}{fresh.args!r}", self._keys[run.start : run.stop]) for run in rows]
+        known = saved.known(keys) if saved is not None else set()
+        made = self._made(fresh, [run for run, key in zip(rows, keys) if key not in known], report)
+        for run, key in zip(rows, keys):
+            block = saved.found(key, fresh()) if saved is not None and key in known else None
+            if block is not None and report is not None:
+                report.count(**{"extracted": 0, "kept": len({*self._keys[run.start : run.stop]})})
+            if block is None:
+                block = next(made if key not in known else self._made(fresh, [run], report))
+                if saved is not None:
+                    saved.keep(key, block)
+            yield run, block
+        if saved is not None:
+            saved.tidy()
+
+    def _made(self, fresh: partial[C], wanted: Sequence[range], report: BuildReport | None) -> Iterator[C]:
+        texts = (self.chunks.texts("text", run) for run in wanted)
+        if report is None and self.ctx.workers is not None:
+            return gathered_over(self.extractor, fresh, texts, self.ctx)
+        return (collected(self.extractor, fresh, self.ctx, one, report) for one in texts)
+
+    @cached_property
+    def _keys(self) -> list[bytes]:
+        """The key of each chunk's facts."""
+        operator, signature = repr(self.extractor), self.extractor.signature(self.ctx)
+        return [
+            key_of(operator, signature, text)
+            for first in range(0, len(self), HELD_CHUNKS)
+            for text in self.chunks.texts("text", range(first, min(first + HELD_CHUNKS, len(self))))
+        ]
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -151,6 +180,33 @@ class SavedFacts(Sequence[Facts]):
         rows = range(len(self))[place]
         found = self.extractor.found(self.chunks.texts("text", [rows] if isinstance(rows, int) else rows), self.ctx)
         return found[0] if isinstance(rows, int) else found
+
+
+class Summary:
+    """What is to be reported of the facts of all chunks, their content aside."""
+
+    def __init__(self, extractor: Extractor):
+        self.extractor = extractor
+        self.said = Numbered()  # facts without their content, as JSON
+        self.chunks = Columns("iii")  # what is said of a chunk, whether a model was asked, whether its replies could not be read
+
+    def add(self, row: int, facts: Facts) -> None:
+        """Add the facts of the chunk of a row."""
+        said = self.said.of(facts.without_content.to_json())
+        self.chunks.add(said, self.extractor.asks(facts), self.extractor.unreadable(facts))
+
+    def include(self, later: Summary) -> None:
+        """Add that of the chunks that follow."""
+        self.chunks.include(later.chunks, self.said.include(later.said), None, None)
+
+    def tell(self, ctx: BuildContext) -> None:
+        """Report what could not be read or used, and what chunks' notes say. Raises NothingRead where no reply could be read."""
+        known, (said, asked, unreadable) = [Facts.from_json(one) for one in self.said], self.chunks.arrays()
+        _tell([known[one] for one in said.tolist()], ctx)
+        n_asked, n_unreadable = int(asked.sum()), int(unreadable[asked > 0].sum())
+        ctx.report.count(asked=n_asked, **{"unread chunks": n_unreadable})
+        if n_asked and n_unreadable == n_asked:
+            raise NothingRead(_nothing_read([known[one] for one in said[asked > 0].tolist()]))
 
 
 def _nothing_read(facts: Sequence[Facts]) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from core.builds.base import BuildContext
 from core.builds.fact_store import FactStore
 from core.builds.facts import Facts
+from core.builds.gathered import Collector
 from core.builds.report import BuildReport
 from core.io.home import home
 from core.models.chat.saved_replies import SavedReplies
@@ -21,16 +22,6 @@ if TYPE_CHECKING:
     from core.builds.extract.extracting import Extractor
 
 Shipped = tuple[tuple[str, ...], tuple[str, ...]]  # the files of replies, and of facts, that came with the corpus
-Block = tuple[int, list[str]]  # the row of the first of some chunks, and their texts
-
-
-class Collector(Protocol):
-    """What is collected of facts in the order of their chunks."""
-
-    def add(self, row: int, facts: Facts) -> None:
-        """Add the facts of the chunk of a row."""
-
-
 C = TypeVar("C", bound=Collector)
 BATCH_CHUNKS = 8  # chunks that a worker reads before it hands out what it found
 
@@ -58,25 +49,25 @@ def extracted(operator: Extractor, texts: Sequence[str], ctx: BuildContext) -> I
         yield from enumerate(facts, at * BATCH_CHUNKS)
 
 
-def blocks_over(operator: Extractor, fresh: Callable[[], C], blocks: Iterable[Block], ctx: BuildContext) -> Iterator[tuple[int, C]]:
-    """What a `fresh()` collects of the facts of each block of chunks, which are saved, by the workers of the build; how many chunks are
-    done comes with it. What a worker that dies leaves is collected here."""
+def gathered_over(operator: Extractor, fresh: Callable[[], C], runs: Iterable[list[str]], ctx: BuildContext) -> Iterator[C]:
+    """What a `fresh()` collects of the facts of each run of chunks, by their texts, which are saved, by the workers of the build. What a
+    worker that dies leaves is collected here."""
     assert ctx.workers is not None  # who has none collects here
-    for block, found in ctx.workers.each(partial(_collected, operator, fresh, _shipped(ctx), ctx.lanes), blocks, ctx.check):
-        collected = _collect(operator, fresh, ctx, block) if isinstance(found, Lost) else found
-        yield block[0] + len(block[1]), collected
+    for texts, found in ctx.workers.each(partial(_collected, operator, fresh, _shipped(ctx), ctx.lanes), runs, ctx.check):
+        yield collected(operator, fresh, ctx, texts) if isinstance(found, Lost) else found
 
 
-def _collected(operator: Extractor, fresh: Callable[[], C], shipped: Shipped, lanes: int, block: Block) -> C:
-    """In a worker: what is collected of a block."""
-    return _collect(operator, fresh, _context(shipped, lanes), block)
+def _collected(operator: Extractor, fresh: Callable[[], C], shipped: Shipped, lanes: int, texts: list[str]) -> C:
+    """In a worker: what is collected of a run."""
+    return collected(operator, fresh, _context(shipped, lanes), texts)
 
 
-def _collect(operator: Extractor, fresh: Callable[[], C], ctx: BuildContext, block: Block) -> C:
-    collected, (first, texts) = fresh(), block
-    for row, facts in enumerate(operator.found(texts, ctx), first):
-        collected.add(row, facts)
-    return collected
+def collected(operator: Extractor, fresh: Callable[[], C], ctx: BuildContext, texts: list[str], report: BuildReport | None = None) -> C:
+    """What a `fresh()` collects of the facts of chunks with these texts, row 0 the first; `report` hears of those that are extracted."""
+    found = fresh()
+    for row, facts in enumerate(operator.found(texts, ctx, report)):
+        found.add(row, facts)
+    return found
 
 
 def _read(operator: Extractor, shipped: Shipped, lanes: int, texts: Sequence[str]) -> Read:

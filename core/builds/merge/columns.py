@@ -1,17 +1,17 @@
-"""Columns of numbers in which mentions of names are gathered chunk after chunk, in little memory, and put together block after block."""
+"""Mentions that are put together: texts and numbers gathered of the facts of all chunks, grouped block after block."""
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from core.builds.base import BuildContext
 from core.builds.extract.extracting import SavedFacts
-from core.builds.extract.over_workers import Collector
 from core.builds.facts import Facts
+from core.builds.gathered import Collector
 from core.graph.columns import Rows
 
 EVERY = 1000  # chunks between two looks at whether somebody cancelled
@@ -20,21 +20,22 @@ EVERY = 1000  # chunks between two looks at whether somebody cancelled
 class Gathered(Collector, Protocol):
     """What is gathered of facts in the order of their chunks; that of later chunks may be included."""
 
-    def include(self, later: Self) -> None:
-        """Add all that was gathered of chunks that follow."""
+    def include(self, later: Self, rows: np.ndarray | None = None) -> None:
+        """Add all that was gathered of chunks that follow, of which `rows` are the rows here where they were counted by themselves."""
 
 
 G = TypeVar("G", bound=Gathered)
 
 
-def gathered(facts: Sequence[Facts], fresh: Callable[[], G], what: str, ctx: BuildContext) -> G:
-    """What `fresh()` gathers of all chunks; of saved facts by the workers of the build where it has some, block after block, which gives
-    the same."""
+def gathered(facts: Sequence[Facts], fresh: partial[G], what: str, ctx: BuildContext) -> G:
+    """What `fresh()` gathers of all chunks; of saved facts run after run, by the workers of the build where it has some, and not again of
+    runs that were gathered before, which gives the same."""
     whole = fresh()
-    if isinstance(facts, SavedFacts) and ctx.workers is not None:
-        for done, block in facts.over_workers(fresh):
-            whole.include(block)
-            ctx.progress(what, done / len(facts))
+    if isinstance(facts, SavedFacts):
+        for rows, block in facts.gathered(fresh):
+            ctx.check()
+            whole.include(block, np.arange(rows.start, rows.stop))
+            ctx.progress(what, rows.stop / len(facts))
         return whole
     for row, one in enumerate(facts):
         if row % EVERY == 0:
@@ -42,53 +43,6 @@ def gathered(facts: Sequence[Facts], fresh: Callable[[], G], what: str, ctx: Bui
             ctx.progress(what, row / len(facts))
         whole.add(row, one)
     return whole
-
-
-class Numbered(dict[str, int]):
-    """Different texts, each with its number in the order in which they came.
-
-    >>> from core.builds.merge.columns import Numbered
-    >>> one, other = Numbered(), Numbered()
-    >>> one.of("a"), one.of("b"), one.of("a"), other.of("c"), other.of("b")
-    (0, 1, 0, 0, 1)
-    >>> one.include(other).tolist(), list(one)  # what 0, 1 and -1 of the other are here
-    ([2, 1, -1], ['a', 'b', 'c'])
-    """
-
-    def of(self, text: str) -> int:
-        """The number of a text."""
-        return self.setdefault(text, len(self))
-
-    def include(self, other: Numbered) -> np.ndarray:
-        """The number that each text of the other has here, int32, where it is added if it is not there; last -1, for that of no text."""
-        return np.array([*map(self.of, other), -1], np.int32)
-
-    def alphabet(self) -> np.ndarray:
-        """The place of each text when they are sorted, int64."""
-        words, places = list(self), np.empty(len(self), np.int64)
-        places[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
-        return places
-
-
-class Columns:
-    """Columns of numbers that grow row by row, `i` for int32 and `d` for float64."""
-
-    def __init__(self, types: str):
-        self._columns = [array(type) for type in types]
-
-    def add(self, *row: float) -> None:
-        """Add a row."""
-        for column, value in zip(self._columns, row):
-            column.append(value)  # type: ignore[arg-type]  # ints where the type is one of ints
-
-    def include(self, other: Columns, *numbers: np.ndarray | None) -> None:
-        """Add the rows of the other, in each column the number `numbers[value]` in the place of a value, where these are given."""
-        for column, values, new in zip(self._columns, other.arrays(), numbers):
-            column.frombytes((values if new is None else new[values]).tobytes())
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """The columns, int32 or float64, without a copy; no row can be added while they are there."""
-        return tuple(np.frombuffer(column, column.typecode) for column in self._columns)
 
 
 def grouped(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:

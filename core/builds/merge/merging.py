@@ -12,8 +12,9 @@ import numpy as np
 from core.builds.asking import side_by_side
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.facts import Facts, Relation
+from core.builds.gathered import Columns, Numbered
 from core.builds.group.summaries import description_by_model
-from core.builds.merge.columns import Columns, Numbered, distinct, gathered, grouped, most_frequent, several
+from core.builds.merge.columns import distinct, gathered, grouped, most_frequent, several
 from core.builds.naming import READINGS, folded
 from core.errors import shorten
 from core.graph.building.text_graph import assembled
@@ -80,15 +81,15 @@ class Merged:
         self.where = Columns("ii")  # node, chunk
         self.edges = Columns("iiiidiii")  # both ends by name, label, spelling, weight, chunk, description, keywords
 
-    def include(self, later: Merged) -> None:
-        """Add all that was gathered of chunks that follow."""
+    def include(self, later: Merged, rows: np.ndarray | None = None) -> None:
+        """Add all that was gathered of chunks that follow, of which `rows` are the rows here where they were counted by themselves."""
         keys, names, said = self.keys.include(later.keys), self.names.include(later.names), self.said.include(later.said)
         self._folded += list(self.keys)[len(self._folded) :]
         self.spelled.include(later.spelled, keys, names, None)
         self.typed.include(later.typed, keys, names, None)
         self.described.include(later.described, keys, said)
-        self.where.include(later.where, keys, None)
-        self.edges.include(later.edges, keys, keys, names, names, None, None, said, said)
+        self.where.include(later.where, keys, rows)
+        self.edges.include(later.edges, keys, keys, names, names, None, rows, said, said)
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the facts of the chunk of a row; ends of relations are entities too, and a relation of one entity with itself is none."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.facts import Facts
-from core.builds.merge.columns import Columns, Numbered, distinct, gathered, most_frequent
+from core.builds.gathered import Columns, Numbered
+from core.builds.merge.columns import distinct, gathered, most_frequent
 from core.builds.naming import READINGS, folded
 from core.graph.building.text_graph import assembled
 from core.graph.columns import Rows, Table, joined, texts_of
@@ -106,11 +107,11 @@ class Mentions:
                 self.spelled.add(key, self.names.of(entity.name), entity.times)
                 self.where.add(key, row)
 
-    def include(self, later: Mentions) -> None:
-        """Add all that was gathered of chunks that follow."""
+    def include(self, later: Mentions, rows: np.ndarray | None = None) -> None:
+        """Add all that was gathered of chunks that follow, of which `rows` are the rows here where they were counted by themselves."""
         keys, names = self.keys.include(later.keys), self.names.include(later.names)
         self.spelled.include(later.spelled, keys, names, None)
-        self.where.include(later.where, keys, None)
+        self.where.include(later.where, keys, rows)
 
 
 class Pairs(NamedTuple):

@@ -91,3 +91,22 @@ def walk(start, chances, restart, way, out_indptr, tails, in_indptr, in_heads, v
                 else:
                     node = np.int64(in_heads[in_indptr[node] + pick - n_out])
             visited[index, step + 1] = node
+
+
+@njit(cache=True, nogil=True)
+def mark_edges_at(nodes, out_indptr, in_indptr, in_edges, marked):
+    """Marks (bool [edges]) the edges that begin or end at some nodes."""
+    for node in nodes:
+        marked[out_indptr[node] : out_indptr[node + 1]] = True
+        for at in range(in_indptr[node], in_indptr[node + 1]):
+            marked[in_edges[at]] = True
+
+
+@njit(cache=True, nogil=True)
+def add_to_rows(items, scores, indptr, ids, sums, there):
+    """Adds the score of each item to the sums (float64 [n]) of its ids, those of row `i` being `ids[indptr[i]:indptr[i + 1]]`, and marks
+    these as there (bool [n])."""
+    for place in range(len(items)):
+        for at in range(indptr[items[place]], indptr[items[place] + 1]):
+            sums[ids[at]] += scores[place]
+            there[ids[at]] = True

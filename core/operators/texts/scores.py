@@ -7,13 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.builds.merge.synonyms import SIMILAR
+from core.graph.columns import Rows
+from core.graph.store import Graph
 from core.graph.texts import chunks_of, n_chunks
 from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.facts import alike_in
 from core.operators.texts.hits import BEFORE_CUT, LazyRanking, arrays_of, best_names, ranked, scores_of
 from core.operators.texts.pagerank import SOLVED_UP_TO
 from core.parameters import param
 from core.types import Ranking, State
 
+FEW_EDGES = 50_000  # whose scores are added up without a compiled loop
 EVERY_HELP = "0 hands on every one with a score above 0, as the published code does before the chunks are cut."
 
 
@@ -45,18 +49,18 @@ class RelationsFromNodes(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
-        scores = scores_of(state.nodes, ctx.graph.n_nodes)
-        edges = np.sort(ctx.graph.steps_from(np.array(sorted(state.nodes.items), np.int64), "both").edges)
-        edges = edges[np.diff(edges, prepend=-1) != 0]  # each once; quicker than np.unique for very many
-        heads, relations, tails = ctx.graph.triples(edges)
-        if not self.alike and SIMILAR in ctx.graph.relation_names:
-            stated = relations != list(ctx.graph.relation_names).index(SIMILAR)
-            edges, heads, tails = edges[stated], heads[stated], tails[stated]
-        scores = scores[heads] + scores[tails]
-        if ctx.graph.n_edges > SOLVED_UP_TO and not self.keep:
-            found: Ranking = LazyRanking("triple", edges, scores)
+        graph, scores = ctx.graph, scores_of(state.nodes, ctx.graph.n_nodes)
+        if graph.n_edges > SOLVED_UP_TO and isinstance(graph, Graph) and not self.keep:
+            edges = _edges_at(graph, np.array(state.nodes.items, np.int64), self.alike)
+            found: Ranking = LazyRanking("triple", edges, scores[graph.heads[edges]] + scores[graph.tails[edges]])
         else:
-            found = ranked("triple", edges, scores, self.keep)  # each has a mention at least, so that `keep` of them are enough
+            edges = np.sort(graph.steps_from(np.array(sorted(state.nodes.items), np.int64), "both").edges)
+            edges = edges[np.diff(edges, prepend=-1) != 0]  # each once; quicker than np.unique for very many
+            heads, relations, tails = graph.triples(edges)
+            if not self.alike and SIMILAR in graph.relation_names:
+                stated = relations != list(graph.relation_names).index(SIMILAR)
+                edges, heads, tails = edges[stated], heads[stated], tails[stated]
+            found = ranked("triple", edges, scores[heads] + scores[tails], self.keep)  # of whose mentions each has one at least
         if self.mentions and self.keep:
             each = np.maximum(chunks_of(ctx.graph, "edges").counts[np.array(found.items, np.int64)], 1)
             found = found.head(int(np.count_nonzero(np.cumsum(each) - each < self.keep)))
@@ -87,13 +91,35 @@ class ChunksFromRelations(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None
         edges, scores = arrays_of(state.relations)
-        held = chunks_of(ctx.graph, "edges").taken(edges)
-        scores, rows_of_edges = np.repeat(scores, held.counts), held.ids
-        sums = np.bincount(rows_of_edges, scores, n_chunks(ctx.graph))
-        ids = np.flatnonzero(np.bincount(rows_of_edges, minlength=len(sums)))
+        sums, there = _sums(chunks_of(ctx.graph, "edges"), edges, scores, n_chunks(ctx.graph))
+        ids = np.flatnonzero(there)
         least = sums.min() if 0 < len(ids) == len(sums) else 0.0  # a chunk that no relation tells has 0
         spread = sums.max() - least if len(ids) else 0.0
         scaled = (sums[ids] - least) / spread if spread > 0 else np.ones(len(ids))
         order = ranked("chunk", ids, scaled, max(self.keep, BEFORE_CUT))
         recorder.before_cut = order
         return state.replace(chunks=order.head(self.keep))
+
+
+def _edges_at(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
+    """The edges at some nodes, ascending, where they are a large part of all; those of alike names only with `alike`."""
+    from core.graph.algorithms.traversal import mark_edges_at  # brings numba
+
+    graph.check_sound()
+    marked = np.zeros(graph.n_edges, bool)
+    mark_edges_at(nodes, graph.out_indptr, graph.in_indptr, graph.in_edges, marked)
+    if not alike:
+        marked[alike_in(graph)] = False
+    return np.flatnonzero(marked)
+
+
+def _sums(rows: Rows, edges: np.ndarray, scores: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of the scores of each of `n` chunks' edges, float64, and whether it has any; `rows` are the chunks of each edge."""
+    if len(edges) <= FEW_EDGES:
+        held = rows.taken(edges)
+        return np.bincount(held.ids, np.repeat(scores, held.counts), n), np.bincount(held.ids, minlength=n) > 0
+    from core.graph.algorithms.traversal import add_to_rows  # brings numba
+
+    sums, there = np.zeros(n), np.zeros(n, bool)
+    add_to_rows(edges, scores, rows.indptr, rows.ids, sums, there)
+    return sums, there

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
-from core.builds import build, find, open_graph, status
+from core.builds import build, find, gathered, open_graph, status
 from core.builds.base import Made
 from core.builds.chunking import WholeDocuments
 from core.builds.cost import cost
@@ -33,6 +36,7 @@ LINES = {
     "tree": "WholeDocuments() >> Tree(summaries='extractive')",
     "balanced tree": "WholeDocuments() >> Tree(clusters='k-means', summaries='extractive')",
     "parsed": "WholeDocuments() >> NounPhrases() >> Merge() >> Communities(max_size=3) >> Reports(writer='extractive')",
+    "parsed passages": "WholeDocuments() >> NounPhrases() >> PassageGraph(common=9)",
     "nearest": "WholeDocuments() >> NearestDocuments(keep=2) >> Vectors(of='nodes')",
     "terms": "WholeDocuments() >> SharedTerms(keep=2)",
 }
@@ -86,13 +90,52 @@ def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypat
     assert grown.digest == afresh.digest and open_graph(corpus, line).digest == grown.digest
 
 
-@pytest.mark.parametrize("line", ["merged", "linked", "grouped", "passages", "nearest"])
+@pytest.mark.parametrize("line", ["merged", "linked", "grouped", "passages", "parsed", "parsed passages", "nearest"])
 def test_where_there_is_very_much_a_changed_corpus_gives_the_graph_of_a_rebuild_too(line, tmp_path, monkeypatch):
     monkeypatch.setattr(extracting, "HELD_CHUNKS", 4)
+    monkeypatch.setattr(gathered, "ENDING", 2)
     monkeypatch.setattr(pairing, "EXACT_UP_TO", 5)
     monkeypatch.setattr(synonyms, "EXACT_UP_TO", 5)
     monkeypatch.setattr(vectors, "FLAT_UP_TO", 5)
     test_a_changed_corpus_gives_the_graph_of_a_rebuild(LINES[line], tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """The texts whose facts were looked up, where each chunk is a run of its own."""
+    monkeypatch.setattr(extracting, "HELD_CHUNKS", 4)
+    monkeypatch.setattr(gathered, "ENDING", 1)
+    read, found = list[str](), extracting.Extractor.found
+    monkeypatch.setattr(extracting.Extractor, "found", lambda self, texts, *rest: read.extend(texts) or found(self, texts, *rest))
+    return read
+
+
+def test_of_a_changed_corpus_only_runs_that_changed_are_gathered_again(tmp_path, read):
+    corpus, line = write(tmp_path / "one", FIRST), LINES["parsed"]
+    counts = lambda: tuple(status(corpus, line).report["counts"][name] for name in ("extracted", "kept"))
+    first = build(corpus, line, Readers()).digest
+    assert sorted(read) == sorted(2 * [one.text for one in FIRST]) and counts() == (14, 0)  # to count, then to merge
+    corpus = corpus.add([document(20, "Eve", "Ann", "Bob")]).change([document(3, "Dan", "Eve")]).remove(["d07"])
+    read.clear()
+    assert build(corpus, line, Readers()).digest != first and counts() == (2, 12)
+    assert sorted(read) == sorted(2 * [corpus.document(one).text for one in ("d03", "d20")])
+
+
+@pytest.mark.parametrize("harm", ["a run", "the file", "no room"])
+def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, read, monkeypatch):
+    if harm == "no room":
+        monkeypatch.setattr(gathered, "MOST_BYTES", 1)
+    corpus, file = write(tmp_path / "one", FIRST), tmp_path / "home" / "gathered.sqlite"
+    first = build(corpus, LINES["parsed passages"], Readers()).digest
+    shutil.rmtree(corpus.folder / "graphs")
+    if harm == "the file":
+        file.write_bytes(b"no database" * 1000)
+    else:
+        with closing(sqlite3.connect(file)) as base, base:
+            there = base.execute("update runs set gathered = substr(gathered, 1, 99)").rowcount
+        assert there == (0 if harm == "no room" else 28)
+    read.clear()
+    assert build(corpus, LINES["parsed passages"], Readers()).digest == first and len(read) == 28
 
 
 def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +11,8 @@ import pytest
 
 from core.builds.base import BuildContext, Made
 from core.builds.facts import Entity, Facts, Relation
+from core.builds.gathered import Columns, _filled, _packed
 from core.builds.merge import passages
-from core.builds.merge.columns import Columns
 from core.builds.merge.merging import Merge, Merged
 from core.builds.merge.passages import PassageGraph
 from core.errors import StoreError
@@ -178,18 +178,27 @@ def test_what_blocks_gather_is_what_is_gathered_at_once(tmp_path):
     facts = (
         *FACTS,
         *SHARING,
-        Facts((), (Relation("Rome", "a", "in", "Of both.", "city, x", 0.1), Relation("x", "Rome", "IN", weight=0.2))),
+        Facts(
+            (Entity("\u2028 ä", "", "Two lines."),),
+            (
+                Relation("Rome", "a", "in", "Of both.", "city, x", 0.1),
+                Relation("x", "Rome", "IN", weight=0.2),
+            ),
+        ),
     )
     table = Table.of(id=[f"c{i}" for i in range(len(facts))], text=[""] * len(facts))
     for fresh in (lambda: Merged(True, "unicode"), lambda: Merged(False, "unicode", False, False), lambda: passages.Mentions("unicode")):
         found = []
-        for size in (1, 4, 100):
+        for size, packed in product((1, 4, 100), (False, True)):  # by themselves, and as they are saved
             whole = fresh()
             for first in range(0, len(facts), size):
-                block = fresh()
-                for row in range(first, min(first + size, len(facts))):
-                    block.add(row, facts[row])
-                whole.include(block)
+                block, rows = fresh(), np.arange(first, min(first + size, len(facts)))
+                for row in rows.tolist():
+                    block.add(row - first if packed else row, facts[row])
+                if packed:
+                    whole.include(_filled(fresh(), _packed(block)), rows)
+                else:
+                    whole.include(block)
             found.append(whole)
         one, *others = [[list(v) if isinstance(v, dict) else v for v in columns(whole)] for whole in found]
         assert all(other == one for other in others)

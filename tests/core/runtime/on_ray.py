@@ -11,6 +11,7 @@ from importlib.util import find_spec
 import pytest
 
 from core.builds import build as build_of_texts
+from core.builds import gathered
 from core.builds.base import BuildContext
 from core.builds.extract import extracting, noun_phrases, over_workers
 from core.builds.report import BuildReport
@@ -152,6 +153,7 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
     monkeypatch.setattr(encoded, "BLOCK", 2)
     monkeypatch.setattr(noun_phrases, "BATCH_CHUNKS", 2)
     monkeypatch.setattr(extracting, "HELD_CHUNKS", 2)  # of five: merged over workers too
+    monkeypatch.setattr(gathered, "LONGEST", 2)
     found = []
     for name, workers in (("one", None), ("two", TWO)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
@@ -166,6 +168,7 @@ def test_a_graph_of_documents_is_that_of_one_process(films_file, monkeypatch, tm
 def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, tmp_path):
     documents = [Document(f"d{number}", f"Ann Smith met Bob Jones in Paris in {1900 + number}. They left.") for number in range(5)]
     monkeypatch.setattr(extracting, "HELD_CHUNKS", 2)
+    monkeypatch.setattr(gathered, "LONGEST", 2)
     found = []
     for name, workers in (("one", None), ("two", TWO)):
         monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
@@ -177,6 +180,7 @@ def test_what_is_merged_over_workers_is_that_of_one_process(line, monkeypatch, t
 
 def test_the_benchmark_of_documents_builds_the_same_over_workers(monkeypatch, tmp_path):
     monkeypatch.setattr(extracting, "HELD_CHUNKS", 8)
+    monkeypatch.setattr(gathered, "LONGEST", 8)
     monkeypatch.setattr(encoded, "BLOCK", 16)
     found = []
     for name, workers in (("one", None), ("two", 2)):

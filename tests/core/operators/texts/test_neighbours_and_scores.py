@@ -6,9 +6,11 @@ Degrees: Cratchit 2, Fred 1, Marley 1, Scrooge 3, Tim 1. Weights: works for 3, p
 import numpy as np
 import pytest
 
+from core.builds.merge.synonyms import SIMILAR
 from core.environment import Environment
 from core.graph.building.build import in_memory
 from core.graph.building.text_graph import assemble
+from core.graph.columns import Table
 from core.operators import OPERATORS
 from core.operators.base import Context
 from core.operators.texts import hits, scores
@@ -172,6 +174,7 @@ def test_on_a_large_graph_relations_are_ordered_once_somebody_looks(told, monkey
     chunks = lambda found: step(told, "ChunksFromRelations", found)
     small = step(told, "RelationsFromNodes", ends, keep=0)
     monkeypatch.setattr(scores, "SOLVED_UP_TO", 0)
+    monkeypatch.setattr(scores, "FEW_EDGES", 0)
     large = step(told, "RelationsFromNodes", ends, keep=0)
     after = chunks(large)
     assert "_ordered" not in vars(large.relations) and weighed(large.relations) < 1000  # nor is it ordered to be weighed
@@ -194,3 +197,23 @@ def test_what_is_ordered_late_is_cut_at_the_same_place(budget):
     assert found.scores == early.scores[: len(found)] and [late.head(k).items for k in (0, 7, 400)] == [
         early.head(k).items for k in (0, 7, 400)
     ]
+
+
+def test_on_a_large_graph_edges_of_alike_names_tell_no_passage_either(monkeypatch):
+    triples = [("ann", "knows", "bob"), ("ann", SIMILAR, "anne"), ("bob", "knows", "anne"), ("dan", "knows", "eve")]
+    nodes = ["ann", "anne", "bob", "dan", "eve"]
+    chunks = Table.of(id=["c0", "c1"], document=["d", "d"], text=["one", "two"])
+    graph = assemble("alike", nodes, triples, {}, {"chunks": [[0], [], [0, 1], [1]]}, chunks)
+    context = Context(graph, Environment(Written()))
+    state = State(Question("q"), nodes=Ranking("node", (0, 2), (0.5, 0.25)))
+    found = []
+    for most in (10, 0):
+        monkeypatch.setattr(scores, "SOLVED_UP_TO", most)
+        monkeypatch.setattr(scores, "FEW_EDGES", most)
+        for alike in (False, True):
+            after = OPERATORS["RelationsFromNodes"](keep=0, alike=alike)(state, context)
+            chunk = OPERATORS["ChunksFromRelations"]()(after, context).chunks
+            found.append((graph.triple_texts(after.relations.items), after.relations.scores, chunk.items, chunk.scores))
+    assert found[0] == found[2] and found[1] == found[3]
+    assert found[0][:2] == (["ann -> knows -> bob", "bob -> knows -> anne"], (0.75, 0.25)) and len(found[1][0]) == 3
+    assert found[0][2:] == ((0, 1), (1.0, 0.0))  # .75 and .25 are the best, .25 the least
