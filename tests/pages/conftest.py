@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 from playwright.sync_api import expect
+from streamlit.components.v2 import manifest_scanner
 
 from tests import server
 
 expect.set_options(timeout=30_000)  # of milliseconds, for what is drawn in one on an idle computer
+
+
+@pytest.fixture(scope="session", autouse=True)
+def components_found_once():
+    """Streamlit's test driver reads the metadata of every package for each page that it opens; all see what the first found."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(scope="module")
