@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from core.builds import build_for, open_graph
 from core.builds.shipped import shipped
@@ -60,6 +62,7 @@ def add(commands) -> None:
 
     shown = parts.add_parser("show", help="what a corpus holds")
     shown.add_argument("name", metavar="NAME")
+    shown.add_argument("--json", action="store_true", help="print one JSON object")
     shown.set_defaults(run=_show)
 
     language = parts.add_parser("language", help="the language of a corpus's documents, which decides how they are read")
@@ -122,6 +125,9 @@ def _list(options) -> int:
 def _show(options) -> int:
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
+    if options.json:
+        print(json.dumps(_shown(corpus), ensure_ascii=False, indent=2))
+        return OK
     for text in filter(None, (corpus.title, corpus.source, corpus.licence)):
         print(text)
     _tell(corpus)
@@ -140,6 +146,26 @@ def _show(options) -> int:
     if len(corpus) > SHOWN:
         print(f"  and {len(corpus) - SHOWN:,} more")
     return OK
+
+
+def _shown(corpus: Corpus) -> dict[str, Any]:
+    """What a corpus holds, as plain data: all that is printed, with every document and every note."""
+    documents = [corpus.at(row) for row in range(len(corpus))]
+    language = corpus.language
+    return {
+        "name": corpus.name,
+        "title": corpus.title,
+        "source": corpus.source,
+        "licence": corpus.licence,
+        "own": corpus.own,
+        "documents": [{"id": one.id, "title": one.title, "characters": len(one.text)} for one in documents],
+        "characters": corpus.characters,
+        "links": len(corpus.linked) if corpus.linked is not None else 0,
+        "language": {"code": language.code, "name": language.name, "chosen": language.chosen, "shares": dict(language.shares)},
+        "sets": {name: {"title": title, "questions": len(corpus.questions(name))} for name, title in corpus.sets.items()},
+        "graphs": {came.build: came.words() for came in shipped(corpus)},
+        "notes": {source: list(origin.notes) for source, origin in corpus.origins.items() if origin.notes},
+    }
 
 
 def _language(options) -> int:

@@ -95,11 +95,12 @@ def _place(text: str, phrase: str, known: Language) -> int:
 
 
 def _relation_word(graph: KnowledgeGraph, text: str, known: Language) -> str:
-    """The stem of the first word that says one of the relations; in a script without blanks the name of a relation in the text."""
+    """The stem of the first word that says one of the relations; in a script without blanks the name of a relation that the
+    text says last, as what is asked for comes behind what it is of."""
     stems = relation_stems(graph.relation_names, known.code)
     if not known.spaced:
         said = {name for names in stems for name in names if name in text}
-        return max(said, key=lambda name: (len(name), name), default="")
+        return max(said, key=lambda name: (text.rfind(name) + len(name), len(name)), default="")
     for word in words_of(text):
         stemmed = stem(word.text, known.code)
         if word.text not in known.common and any(holds_stem(one, stemmed) for names in stems for one in names):

@@ -126,3 +126,14 @@ def test_bad_input_ends_in_a_sentence_and_nothing_is_made(folder, tmp_path, own_
     code, _, err = told(capsys, *(argument.replace("{tmp}", str(tmp_path)) for argument in arguments))
     assert code == WRONG and sentence in err and "Traceback" not in err
     assert not (own_home / "corpora" / "x").exists()
+
+
+def test_a_corpus_is_shown_as_json(folder, capsys):
+    (folder / "c.txt").write_text("Der Zug fährt nach Berlin, und die Stadt liegt an der Spree.", "utf-8")
+    told(capsys, "add", str(folder / "c.txt"), "--name", "notes", "--title", "Notizen")
+    code, out, _ = told(capsys, "show", "notes", "--json")
+    shown = json.loads(out)
+    assert code == OK and (shown["name"], shown["title"], shown["own"]) == ("notes", "Notizen", True)
+    assert shown["documents"] == [{"id": "c.txt", "title": "c", "characters": 60}] and shown["characters"] == 60
+    assert (shown["language"]["code"], shown["language"]["name"], shown["language"]["chosen"]) == ("de", "German", False)
+    assert shown["sets"] == {} and shown["notes"] == {}

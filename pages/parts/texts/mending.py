@@ -24,7 +24,7 @@ from core.runtime.jobs import Job
 from pages.parts.shared.people import barred, held
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.text import many, plain
+from pages.parts.shared.text import isolated, many, plain
 from pages.parts.shared.working import working
 from pages.parts.texts.beside import on_build
 
@@ -78,7 +78,7 @@ def _joined(corpus: Corpus, one: Build, now: Graph, mends: Mends, why: str, agai
         refused = pair(*names) in mends.refused
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"joined-row-{place}"):
             arrow = "≠" if refused else "→"
-            words = f"**{plain(row.name)}** {arrow} **{plain(row.into)}** ({many(row.times, 'document')})"
+            words = f"**{isolated(row.name)}** {arrow} **{isolated(row.into)}** ({many(row.times, 'document')})"
             st.markdown(words, width="stretch", help=_where(row))
             change = (
                 (lambda mends, names=names: mends.allowing([names])) if refused else (lambda mends, names=names: mends.refusing([names]))
@@ -102,7 +102,7 @@ def _nearly(corpus: Corpus, merges: NameMerges, now: Graph, mends: Mends, why: s
     st.markdown(f"**{many(len(open_ones), 'name')} that may be one of several**", help="Of the same document, so that none was chosen")
     for place, (row, fulls) in enumerate(open_ones[: session.mend_shown or SHOWN]):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"near-row-{place}"):
-            st.markdown(f"**{plain(row.name)}** ({many(row.times, 'document')})", width="stretch", help=_where(row))
+            st.markdown(f"**{isolated(row.name)}** ({many(row.times, 'document')})", width="stretch", help=_where(row))
             refuse = lambda mends, row=row: mends.refusing([(row.name, one) for one in row.candidates])
             with _controls():
                 for into in fulls[:CANDIDATES]:
@@ -155,7 +155,7 @@ def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: st
     for place, one in enumerate(found[:shown]):
         name, into = one.edit.names
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"mend-row-{place}"):
-            words = f"**{plain(name)}** ({one.passages[0]:,}) → **{plain(into)}** ({one.passages[1]:,})"
+            words = f"**{isolated(name)}** ({one.passages[0]:,}) → **{isolated(into)}** ({one.passages[1]:,})"
             st.markdown(words, width="stretch", help="In brackets: of how many passages each comes")
             accept = lambda mends, edit=one.edit: mends.accepted([edit])
             refuse = lambda mends, names=one.edit.names: mends.refusing([names])
@@ -213,11 +213,11 @@ def _merges(corpus: Corpus, graph: Graph, mends: Mends, why: str) -> None:
     shown = session.mend_shown or SHOWN
     with st.container(horizontal=True, gap="small", key="mend-saved"):
         for edit in edits[:shown]:
-            words = f"{edit.names[0]} → {edit.names[1]}{' (not here)' if edit in absent else ''}"
+            words = f"{isolated(edit.names[0])} → {isolated(edit.names[1])}{' (not here)' if edit in absent else ''}"
             forget = lambda mends, edit=edit: mends.without([edit])
             how = held(why, "Undo this merge")
             key = f"unmend-{edit.written()}"
-            st.button(plain(words), icon=":material/undo:", key=key, on_click=_change, args=(corpus, forget), **how)
+            st.button(words, icon=":material/undo:", key=key, on_click=_change, args=(corpus, forget), **how)
         if len(edits) > 1:
             nothing = lambda mends: mends.without(mends.edits)
             st.button("Undo all", key="unmend-all", type="tertiary", on_click=_change, args=(corpus, nothing), **held(why))
@@ -236,7 +236,7 @@ def _refusals(corpus: Corpus, one: Build, mends: Mends, why: str) -> None:
             allow = lambda mends, names=names: mends.allowing([names])
             how = held(why, "The same after all: they may be suggested and joined again")
             key = f"allow-{names[0]}-{names[1]}"
-            st.button(plain(" ≠ ".join(names)), icon=":material/undo:", key=key, on_click=_change, args=(corpus, allow), **how)
+            st.button(" ≠ ".join(map(isolated, names)), icon=":material/undo:", key=key, on_click=_change, args=(corpus, allow), **how)
     _more(len(refused), "refused")
 
 

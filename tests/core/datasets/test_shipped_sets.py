@@ -8,14 +8,18 @@ from core.graph.names.lookup import names
 from core.graph.readers.triple_file import read_triples
 
 GRAPHS = {  # entities, triples, relations, direction
+    "marj-graph": (73, 91, 59, "both"),
     "metaqa": (43_234, 133_582, 9, "both"),
     "nations": (14, 1_992, 55, "both"),
     "pathquestion-2hop": (1_056, 1_211, 13, "out"),
     "pathquestion-3hop": (1_836, 2_839, 13, "out"),
+    "qingshui-graph": (68, 99, 51, "both"),
     "umls": (135, 6_529, 46, "both"),
     "webqsp-cwq": (4_943, 7_015, 759, "both"),
 }
 SETS = {
+    "marj-graph": 10,
+    "qingshui-graph": 10,
     "pathquestion-2hop": 1_908,
     "pathquestion-3hop": 5_198,
     "webqsp-answerable": 647,

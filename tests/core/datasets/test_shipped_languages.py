@@ -1,0 +1,50 @@
+"""The shipped graphs of triples in Chinese and Arabic: names are found in their questions, and rows come to the answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.datasets import open_graph, questions
+from core.engine import Engine
+from core.graph.names.language import graph_language
+from core.graph.names.lookup import names
+from core.instances.catalogue import catalogue
+from core.operators.expected import expected
+from core.sources import GraphSource
+from core.types import Question
+from tests.films import Table, Written
+
+ROWS = ("lego-1", "lego-10")  # shortest paths, of all relations and of the 64 nearest: whatever the encoder, all are among them
+
+
+@pytest.fixture(scope="module", autouse=True)
+def home(tmp_path_factory):
+    patch = pytest.MonkeyPatch()
+    patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("home")))
+    yield
+    patch.undo()
+
+
+@pytest.mark.parametrize(("name", "code"), [("qingshui-graph", "zh"), ("marj-graph", "ar")])
+def test_each_question_names_its_entity_and_two_rows_come_to_the_answer(name, code):
+    graph, engine = open_graph(name), Engine(Written(encoder=Table({})))
+    assert graph_language(graph).code == code
+    rows = [catalogue()[id] for id in ROWS]
+    for question in questions(name):
+        found = [graph.node_name(link.mention.node) for link in names(graph).links(question.text)]
+        assert found == list(question.entities), question.text
+        typed = Question(question.text, "typed", answers=question.answers)  # as a person types it
+        job = engine.compare(engine.ask(GraphSource.of(graph), typed, model=False), rows)
+        assert job.wait(60)
+        for lane in job.comparison.lanes:
+            ends = {graph.node_name(path.end) for path in lane.state.paths.items}
+            assert lane.error is None and set(question.answers) & ends, (lane.instance.id, question.text)
+    engine.jobs.stop()
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [("青石桥的设计者是谁？", "设计者"), ("青石桥的设计者的师傅是谁？", "师傅"), ("清水博物馆第一任馆长的儿子是谁？", "儿子")],
+)
+def test_of_two_relations_the_last_one_is_asked_for(question, word):
+    assert expected(open_graph("qingshui-graph"), question).word == word
