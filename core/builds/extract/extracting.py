@@ -135,7 +135,7 @@ class SavedFacts(Sequence[Facts]):
         """
         saved = SavedRuns() if not self.extractor.chats() else None
         rows = list(runs(self._keys))
-        keys = [run_key(f"{fresh.func.__name__}{fresh.args!r}", self._keys[run.start : run.stop]) for run in rows]
+        keys = [run_key(f"{fresh.func.__name__} {fresh.args!r} {fresh.keywords!r}", self._keys[run.start : run.stop]) for run in rows]
         known = saved.known(keys) if saved is not None else set()
         made = self._made(fresh, [run for run, key in zip(rows, keys) if key not in known], report)
         for run, key in zip(rows, keys):
