@@ -15,6 +15,7 @@ from core.corpus import Corpus, Document, write
 from core.corpus.links import Link
 from core.errors import BadInput, StoreError
 from core.types import Question
+from tests.timing import seconds
 
 ANN = Document("ann", "Ann knows Bo.", "Ann", "a.txt")
 BO = Document("bo", "Bo knows <b>Cy</b> {and} “Ann”.", "", "b.txt", ((0, "page 1"), (9, "page 2")))
@@ -177,10 +178,9 @@ def test_several_who_add_at_once_lose_nothing(tmp_path):
 
 def test_a_hundred_thousand_documents_open_at_once(tmp_path):
     corpus = write(tmp_path / "c", (Document(f"d{i:06}", f"The text of document {i}. " * 20) for i in range(100_000)))
-    begun = time.process_time()
+    assert Corpus.open(tmp_path / "c").document("d099999").text.startswith("The text of document 99999.")
+    assert seconds(lambda: Corpus.open(tmp_path / "c").document("d099999").text) < 0.2
     again = Corpus.open(tmp_path / "c")
-    assert again.document("d099999").text.startswith("The text of document 99999.")
-    assert time.process_time() - begun < 0.2
     assert again.digest == corpus.digest
 
 

@@ -13,7 +13,7 @@ from core.questions import collected
 from core.questions.reading import read_questions
 
 QUESTION = b'{"question": "a", "answers": ["b"]}'
-TEXT = 12_000_000  # bytes that each file unpacks to
+TEXT = 6_000_000  # bytes that each file unpacks to
 
 
 def packed(path, head: bytes, row: bytes, tail: bytes):
@@ -37,7 +37,7 @@ def packed(path, head: bytes, row: bytes, tail: bytes):
     ids=["lines", "array", "object", "one row", "answers", "tabs", "one cell a line", "text"],
 )
 def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, row, tail):
-    monkeypatch.setattr(collected, "MAX_BYTES", 4 << 20)
+    monkeypatch.setattr(collected, "MAX_BYTES", 2 << 20)
     monkeypatch.setattr("core.io.json_pieces.LONGEST_VALUE", 1 << 20)
     monkeypatch.setattr("core.questions.table.LONGEST_LINE", 1 << 20)
     suffix = "json" if row[:1] in b'{["' and head != b"question,answers\n" else "csv" if b"," in head else "txt"

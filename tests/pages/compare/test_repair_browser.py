@@ -145,7 +145,9 @@ def test_pressed_twice_adds_one_lane(app):
 def test_example_questions_fold_after_a_choice(app):
     with open_page(app + "/?llm=0") as page:
         first_page(page)
+        settle(page)
         page.get_by_role("button", name="Example questions").click()
+        settle(page)  # unfolding them is sent too: a choice that came before its answer would be drawn as unfolded again
         popover = page.get_by_test_id("stPopoverBody")
         popover.get_by_role("button").first.click()
         expect(popover).to_be_hidden()
