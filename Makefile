@@ -1,5 +1,5 @@
 # make run: everything needed, then the app on 127.0.0.1:8501. make test: everything needed, then all tests. make lint: style, floors, types.
-# make docs: the documents as a site, in site/.
+# make docs: the documents as a site, in site/. make strings: the texts of the screens for translators (docs/translating.md).
 # make test-peers: programs of others asked anew, and compared. make test-vllm: vLLM itself, on processors.
 # GPU=1 takes requirements-gpu.txt (vLLM) in an environment of its own.
 VENV := $(if $(GPU),.venv-gpu,.venv)
@@ -19,7 +19,7 @@ PEERS := .venv-peers
 VLLM := .venv-vllm
 DOCS := .venv-docs
 
-.PHONY: run test test-peers test-vllm lint linters install prepare models browser benchmarks docs gallery clean
+.PHONY: run test test-peers test-vllm lint linters install prepare models browser benchmarks docs gallery strings clean
 
 run: prepare
 	$(PY) -m streamlit run app.py
@@ -111,6 +111,10 @@ benchmarks: prepare
 # Pictures of the cases that ship, and their page.
 gallery: install browser
 	$(PY) -m tests.gallery
+
+# The texts of the screens in one file, and the translations brought up to date and compiled: of LOCALE=FOLDER where they lie elsewhere.
+strings: install
+	$(PY) -m tests.strings $(LOCALE)
 
 # Links, anchors and the navigation are checked, and that no page loads anything from elsewhere.
 docs: $(DOCS)/.installed

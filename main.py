@@ -11,6 +11,7 @@ from pages.parts.shared.address import go_to_wished
 from pages.parts.shared.people import entered, let_in
 from pages.parts.shared.session import engine, leave_all_but, said
 from pages.parts.shared.sidebar import sidebar
+from pages.parts.shared.wording import tr
 
 keep_private()
 st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
@@ -20,14 +21,14 @@ if said(home) is None:
     st.stop()
 
 PAGES = [
-    st.Page("pages/compare.py", title="Compare", icon=":material/view_column:", default=True),
-    st.Page("pages/build.py", title="Build", icon=":material/construction:"),
-    st.Page("pages/texts.py", title="Texts", icon=":material/article:"),
-    st.Page("pages/graphs.py", title="Graphs", icon=":material/hub:"),
-    st.Page("pages/indexes.py", title="Indexes", icon=":material/inventory_2:"),
-    st.Page("pages/evaluate.py", title="Evaluate", icon=":material/analytics:"),
-    st.Page("pages/cases.py", title="Cases", icon=":material/bookmarks:"),
-    st.Page("pages/models.py", title="Models", icon=":material/memory:"),
+    st.Page("pages/compare.py", title=tr("Compare"), icon=":material/view_column:", default=True),
+    st.Page("pages/build.py", title=tr("Build"), icon=":material/construction:"),
+    st.Page("pages/texts.py", title=tr("Texts"), icon=":material/article:"),
+    st.Page("pages/graphs.py", title=tr("Graphs"), icon=":material/hub:"),
+    st.Page("pages/indexes.py", title=tr("Indexes"), icon=":material/inventory_2:"),
+    st.Page("pages/evaluate.py", title=tr("Evaluate"), icon=":material/analytics:"),
+    st.Page("pages/cases.py", title=tr("Cases"), icon=":material/bookmarks:"),
+    st.Page("pages/models.py", title=tr("Models"), icon=":material/memory:"),
 ]
 page = st.navigation(PAGES, position="sidebar" if entered() else "hidden")
 let_in()

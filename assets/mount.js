@@ -35,7 +35,7 @@ export default function mount(component) {
       mounted.draw = module.default;
       mounted.leave = mounted.draw(mounted.latest);
     },
-    () => said(place, "This part of the page could not be loaded. Reload the page."),
+    () => said(place, FAILED),
   );
   return () => {
     mounted.left = true;

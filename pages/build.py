@@ -17,6 +17,7 @@ from pages.parts.shared.people import admit, barred, held, whose
 from pages.parts.shared.session import engine, instances, said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 EMPTY = ""
 
@@ -29,13 +30,15 @@ def page() -> None:
     with question:
         run = asking(bench)
     with head, st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.header("Build", anchor=False, width="content")
+        st.header(tr("Build"), anchor=False, width="content")
         start(known, bench)
         line = bench.line
-        if st.button("Gallery", icon=":material/grid_view:", key="build_gallery_open", help="The methods with their lines drawn small."):
+        if st.button(
+            tr("Gallery"), icon=":material/grid_view:", key="build_gallery_open", help=tr("The methods with their lines drawn small.")
+        ):
             gallery(known, bench)
         compare_link(line, known)
-        with st.popover("Save", icon=":material/save:", key="keep-open"):
+        with st.popover(tr("Save"), icon=":material/save:", key="keep-open"):
             keep(line, known)
     at_once = run or ready(bench)
     if at_once and waits_for_nothing():
@@ -53,7 +56,7 @@ def page() -> None:
 
 def start(known: dict[str, Instance], bench: Bench) -> None:
     """The choice of what to start from."""
-    names = {EMPTY: "an empty line"} | options(known)
+    names = {EMPTY: tr("an empty line")} | options(known)
 
     def load() -> None:
         chosen = session.build_start
@@ -63,18 +66,20 @@ def start(known: dict[str, Instance], bench: Bench) -> None:
 
     now = named(bench.line, known) if bench.line is not None else None
     st.selectbox(
-        "Start from",
+        tr("Start from"),
         list(names),
         index=None,
         key=Session.build_start.name,
         format_func=names.__getitem__,
         on_change=load,
-        placeholder=f"{now.label} · start from another method" if now is not None else "Start from a method, or an empty line",
+        placeholder=tr("{label} · start from another method", label=now.label)
+        if now is not None
+        else tr("Start from a method, or an empty line"),
         label_visibility="collapsed",
     )
 
 
-@st.dialog("Start from a published method", width="large")
+@st.dialog(tr("Start from a published method"), width="large")
 def gallery(known: dict[str, Instance], bench: Bench) -> None:
     """The methods with their lines drawn small; what is chosen takes the place of the line, which Undo brings back."""
     now = named(bench.line, known).id if bench.line is not None else ""
@@ -87,26 +92,26 @@ def gallery(known: dict[str, Instance], bench: Bench) -> None:
 def keep(line: Line | None, known: dict[str, Instance]) -> None:
     """Save the line under a name; delete what was saved."""
     with st.container(key="keep-box"), st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input("Name", key="keep_name", persist_state="session", placeholder="A name of your own", max_chars=80)
-        pressed = st.button("Save", key="keep-go", type="primary", disabled=line is None)
+        name = st.text_input(tr("Name"), key="keep_name", persist_state="session", placeholder=tr("A name of your own"), max_chars=80)
+        pressed = st.button(tr("Save"), key="keep-go", type="primary", disabled=line is None)
     if pressed and line is not None:
         saved = said(lambda: save(name, line))
         if saved is not None:
             session.build_saved = saved.title
             st.rerun()  # the list to start from is above and was drawn without it
     if title := Session.build_saved.take():
-        st.toast(f"Saved “{plain(title)}”.", icon=":material/check:")
+        st.toast(tr("Saved “{title}”.", title=plain(title)), icon=":material/check:")
     if line is None:
-        st.caption("A line can be saved once it can be run.")
+        st.caption(tr("A line can be saved once it can be run."))
     own = [instance for instance in known.values() if instance.group == OWN]
     if not own:
-        st.caption("Nothing saved yet. What you save appears here, where a line is started from, and as a lane on Compare.")
+        st.caption(tr("Nothing saved yet. What you save appears here, where a line is started from, and as a lane on Compare."))
     for instance in own:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):
             st.text("  ·  ".join(filter(None, (instance.label, instance.line.words(), whose(OWNED_AS, instance.id)))), width="stretch")
             how = held(barred(OWNED_AS, instance.id))
             st.button(
-                "Delete",
+                tr("Delete"),
                 key=f"delete-{instance.id}",
                 type="tertiary",
                 icon=":material/delete:",

@@ -17,6 +17,7 @@ from pages.parts.compare.presenting import offer
 from pages.parts.shared.people import admit, barred, held
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 
 def page() -> None:
@@ -28,18 +29,18 @@ def page() -> None:
         if key:
             opened(get(key))
         else:
-            st.header("Cases", anchor=False)
+            st.header(tr("Cases"), anchor=False)
             casebook()
     except HopscopeError as error:
         st.error(plain(str(error)))
         if key:
-            st.button("All cases", icon=":material/arrow_back:", on_click=leave)
+            st.button(tr("All cases"), icon=":material/arrow_back:", on_click=leave)
 
 
 def opened(case: Case) -> None:
     """One case: what it is, what can be done with it, and its board."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.button("All cases", key="back", icon=":material/arrow_back:", type="tertiary", on_click=leave)
+        st.button(tr("All cases"), key="back", icon=":material/arrow_back:", type="tertiary", on_click=leave)
         with st.container(horizontal=True, width="content", gap="small", vertical_alignment="center"):
             actions(case)
     with st.container(gap=None):
@@ -50,15 +51,15 @@ def opened(case: Case) -> None:
     if case.notes:
         st.text(case.notes)
     badges(case)
-    start = [f"Starts from {', '.join(case.entities)}"] if case.entities else []
-    known = [f"known answers: {', '.join(case.answers)}"] if case.answers else []
+    start = [tr("Starts from {entities}", entities=", ".join(case.entities))] if case.entities else []
+    known = [tr("known answers: {answers}", answers=", ".join(case.answers))] if case.answers else []
     if start or known:
         st.caption(plain(" · ".join((*start, *known))))
     opened = Session.case_open.of(case.id, lambda: comparison(whole(case.id)))
     try:
         drawing = finished_board(opened, f"case-{case.id}")
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:  # a file may hold what no run could give
-        st.error(plain(f"This case cannot be drawn. {sentence(error)}"))
+        st.error(plain(tr("This case cannot be drawn. {sentence}", sentence=sentence(error))))
         return
     with st.container(horizontal=True):
         downloads(opened, drawing, f"case-{case.id}")
@@ -68,29 +69,29 @@ def actions(case: Case) -> None:
     """Present, ask again, notes and tags, duplicate, export, delete."""
     offer([case])
     if case.link and (case.link.get("corpus") in corpora() if "corpus" in case.link else case.graph in datasets()):
-        st.page_link("pages/compare.py", label="Ask again", icon=":material/view_column:", query_params=dict(case.link))
+        st.page_link("pages/compare.py", label=tr("Ask again"), icon=":material/view_column:", query_params=dict(case.link))
     how = held("" if case.example else barred(OWNED_AS, case.id))
     if not case.example:
-        with st.popover("Notes and tags", icon=":material/edit_note:", **how):
+        with st.popover(tr("Notes and tags"), icon=":material/edit_note:", **how):
             annotate(case)
-    st.button("Duplicate", key="duplicate", icon=":material/content_copy:", on_click=copy_case, args=(case.id,))
+    st.button(tr("Duplicate"), key="duplicate", icon=":material/content_copy:", on_click=copy_case, args=(case.id,))
     st.download_button(
-        "Export", lambda: export([case.id]), f"{case.id}.cases.gz", "application/gzip", icon=":material/download:", on_click="ignore"
+        tr("Export"), lambda: export([case.id]), f"{case.id}.cases.gz", "application/gzip", icon=":material/download:", on_click="ignore"
     )
     if not case.example:
-        with st.popover("Delete", icon=":material/delete:", **how):
-            st.write("Delete this case? It cannot be brought back.")
-            st.button("Yes, delete it", key="delete", type="primary", on_click=remove, args=(case.id,))
+        with st.popover(tr("Delete"), icon=":material/delete:", **how):
+            st.write(tr("Delete this case? It cannot be brought back."))
+            st.button(tr("Yes, delete it"), key="delete", type="primary", on_click=remove, args=(case.id,))
 
 
 def annotate(case: Case) -> None:
     """The form of notes and tags."""
     with st.form("annotate", border=False):
-        notes = st.text_area("Notes", case.notes, height=160, max_chars=20_000)
+        notes = st.text_area(tr("Notes"), case.notes, height=160, max_chars=20_000)
         chosen = st.multiselect(
-            "Tags", list(dict.fromkeys((*case.tags, *tags()))), default=list(case.tags), accept_new_options=True, placeholder="none"
+            tr("Tags"), list(dict.fromkeys((*case.tags, *tags()))), default=list(case.tags), accept_new_options=True, placeholder=tr("none")
         )
-        if st.form_submit_button("Keep", type="primary"):
+        if st.form_submit_button(tr("Keep"), type="primary"):
             edit(case.id, notes, chosen)
             st.rerun()
 
@@ -102,7 +103,7 @@ def remove(key: str) -> None:
     except HopscopeError as error:
         session.cases_trouble = str(error)
     else:
-        session.cases_message = "The case was deleted."
+        session.cases_message = tr("The case was deleted.")
         leave()
 
 

@@ -41,6 +41,7 @@ from pages.parts.shared.people import admit
 from pages.parts.shared.session import engine, give_up, graph, graph_name, instances, opened_graph, said, source, waiter
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 BY_WORDS = "bm25-passages"  # what is offered where an encoder was trained on other languages
 POLL = 0.7  # seconds between two looks at a running job, at least: a look waits for something new
@@ -105,7 +106,7 @@ def page() -> None:
     if on_screen is not None:
         with actions:
             if on_screen.job is not None and not on_screen.job.ended:
-                st.button("Cancel", icon=":material/stop_circle:", key="cancel", on_click=stop, args=(on_screen.job,))
+                st.button(tr("Cancel"), icon=":material/stop_circle:", key="cancel", on_click=stop, args=(on_screen.job,))
             if on_screen.job is None or on_screen.job.ended:
                 rerank(on_screen.comparison)
             share(on_screen, drawing(on_screen))
@@ -121,11 +122,11 @@ def seen_graph(on_screen: Shown | None) -> Any:
 
 def answered(case: Case) -> None:
     """What a case on the screen is, and the way on."""
-    what, link = "An example that was answered before." if case.example else "A saved case.", case_link(case)
-    missing = f"It was asked of “{link.source.name}”, which is not here: Ask asks what is chosen at the left."
+    what, link = tr("An example that was answered before.") if case.example else tr("A saved case."), case_link(case)
+    missing = tr("It was asked of “{name}”, which is not here: Ask asks what is chosen at the left.", name=link.source.name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
-        st.caption(plain(f"{what} {'Ask runs it here and now.' if link.source.here else missing}"), width="content")
-        st.button("Try your own", key="own", type="tertiary", icon=":material/edit:", on_click=clear)
+        st.caption(plain(f"{what} {tr('Ask runs it here and now.') if link.source.here else missing}"), width="content")
+        st.button(tr("Try your own"), key="own", type="tertiary", icon=":material/edit:", on_click=clear)
 
 
 def languages(comparison: Comparison) -> None:
@@ -155,24 +156,24 @@ def stop(job: Job) -> None:
 
 def options() -> None:
     """How a question is answered."""
-    with st.popover("Options"):
+    with st.popover(tr("Options")):
         st.toggle(
-            "Answer with a language model",
+            tr("Answer with a language model"),
             key=Session.model.name,
-            help="Let a language model answer from the paths.",
+            help=tr("Let a language model answer from the paths."),
             persist_state="session",
         )
         st.toggle(
-            "Answer without a language model",
+            tr("Answer without a language model"),
             key=Session.reader.name,
-            help="Name the entities at the ends of the best paths (the graph reader).",
+            help=tr("Name the entities at the ends of the best paths (the graph reader)."),
             persist_state="session",
         )
         if source().documents:
             st.toggle(
-                "Wait for all vectors",
+                tr("Wait for all vectors"),
                 key=Session.whole.name,
-                help="Of many documents, those passages are searched that are encoded so far. With this on, a question waits for all.",
+                help=tr("Of many documents, those passages are searched that are encoded so far. With this on, a question waits for all."),
                 persist_state="session",
             )
 
@@ -241,7 +242,7 @@ def ending(job: Job) -> None:
     if job.error:
         st.error(plain(job.error))
     elif job.status == CANCELLED and job.ended:
-        st.caption("Cancelled. What had been found stays; Ask goes on from there.")
+        st.caption(tr("Cancelled. What had been found stays; Ask goes on from there."))
 
 
 def react(on_screen: Shown, clicked, paths) -> None:
@@ -290,8 +291,13 @@ def draw_idle(lanes) -> None:
 def welcome() -> None:
     """What to do on an empty screen."""
     first = source().examples
-    st.subheader("See how a graph retriever hops", anchor=False)
-    st.write(f"Ask a question of {source().noun}. Every lane answers it by another method, and shows where the right answer was lost.")
+    st.subheader(tr("See how a graph retriever hops"), anchor=False)
+    st.write(
+        tr(
+            "Ask a question of {noun}. Every lane answers it by another method, and shows where the right answer was lost.",
+            noun=source().noun,
+        )
+    )
     answered_before()
     for text in first:
         st.button(plain(text), key=f"first-{text}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))

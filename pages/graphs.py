@@ -15,8 +15,14 @@ from pages.parts.graphs.walk import walk
 from pages.parts.shared.people import admit, whose
 from pages.parts.shared.session import graph, graph_name
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
-TABS = [":material/hub: Walk", ":material/bar_chart: Shape", ":material/add: Add a graph", ":material/library_add: Add questions"]
+TABS = [
+    tr(":material/hub: Walk"),
+    tr(":material/bar_chart: Shape"),
+    tr(":material/add: Add a graph"),
+    tr(":material/library_add: Add questions"),
+]
 
 
 def page() -> None:

@@ -9,16 +9,17 @@ from pages.parts.indexes.pageranks import pageranks
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import graph
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 
 def page() -> None:
     """Draw the screen."""
-    st.header("Indexes", anchor=False)
+    st.header(tr("Indexes"), anchor=False)
     opened = graph()
     if opened.live is not None:
-        st.info(f"{plain(opened.live.words)} Nothing is prepared for it: what a method needs is made of what was fetched.")
+        st.info(tr("{words} Nothing is prepared for it: what a method needs is made of what was fetched.", words=plain(opened.live.words)))
         return
-    here, methods = st.tabs([":material/inventory_2: Prepared", ":material/speed: PageRank methods"])
+    here, methods = st.tabs([tr(":material/inventory_2: Prepared"), tr(":material/speed: PageRank methods")])
     with here:
         cards(opened)
     with methods:

@@ -13,13 +13,14 @@ from pages.parts.models.saved_vectors import saved_vectors
 from pages.parts.models.trying_model import try_model
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import engine
+from pages.parts.shared.wording import tr
 
 
 def page() -> None:
     """Draw the screen."""
-    st.header("Models")
+    st.header(tr("Models"))
     _memory()
-    here, trying, adding = st.tabs([":material/memory: Models", ":material/chat: Try one", ":material/add: Add one"])
+    here, trying, adding = st.tabs([tr(":material/memory: Models"), tr(":material/chat: Try one"), tr(":material/add: Add one")])
     with here:
         choose_roles()
         saved_vectors()
@@ -30,7 +31,7 @@ def page() -> None:
         if who().administrator:
             add_model()
         else:
-            st.info("Where Hopscope is shared, only the administrator adds models.", icon=":material/lock:")
+            st.info(tr("Where Hopscope is shared, only the administrator adds models."), icon=":material/lock:")
 
 
 def _memory() -> None:
@@ -38,9 +39,9 @@ def _memory() -> None:
     process, computer = psutil.Process().memory_info().rss, psutil.virtual_memory()
     loaded = [info for info in engine().models.declared() if info.loaded]
     with st.container(horizontal=True, gap="large"):
-        st.metric("Models loaded", f"{len(loaded)}", width="content")
-        st.metric("Memory of Hopscope", f"{process / 1e9:.1f} GB", width="content")
-        st.metric("Free memory", f"{computer.available / 1e9:.1f} GB", width="content")
+        st.metric(tr("Models loaded"), f"{len(loaded)}", width="content")
+        st.metric(tr("Memory of Hopscope"), f"{process / 1e9:.1f} GB", width="content")
+        st.metric(tr("Free memory"), f"{computer.available / 1e9:.1f} GB", width="content")
 
 
 admit(page)

@@ -6,18 +6,19 @@ import streamlit as st
 
 from pages.parts.shared.people import admit
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.wording import tr
 from pages.parts.texts.advising import advice
 from pages.parts.texts.bringing import bring_files, remove, trouble
 from pages.parts.texts.building import builds
 from pages.parts.texts.chosen import ask_about, choose, missed, opened
 from pages.parts.texts.documents import documents
 
-TABS = (":material/hub: Graph", ":material/description: Documents", ":material/add: Add documents")
+TABS = (tr(":material/hub: Graph"), tr(":material/description: Documents"), tr(":material/add: Add documents"))
 
 
 def page() -> None:
     """Draw the screen."""
-    st.header("Texts", anchor=False)
+    st.header(tr("Texts"), anchor=False)
     top = st.container(horizontal=True, vertical_alignment="bottom")
     with top:
         name = choose()

@@ -4,11 +4,12 @@ import { button, changed, el, setHidden, setText } from "./dom.js";
 import { evidenceText } from "./evidence.js";
 import { sentenceText } from "./rests.js";
 import { toneOf, verdictWords } from "./words.js";
+import { tr } from "../wording.js";
 
 function verdictTag(verdict, soFar) {
   const { right, of } = verdict;
   const tag = el("span", `tag tag-${soFar ? "so-far" : toneOf(verdict)}`, verdictWords(verdict));
-  tag.title = `${right} of ${of} known answers are in it`;
+  tag.title = tr("{right} of {of} known answers are in it", { right, of });
   return tag;
 }
 
@@ -20,10 +21,10 @@ export function voice(kind) {
   const caret = el("span", "caret");
   caret.setAttribute("aria-hidden", "true");
   const body = el("p", `voice-text ${kind}-text`, text, caret);
-  const more = button("more", "Show more", "", () => {
+  const more = button("more", tr("Show more"), "", () => {
     const open = body.classList.toggle("open");
     more.setAttribute("aria-expanded", String(open));
-    setText(more, open ? "Show less" : "Show more");
+    setText(more, open ? tr("Show less") : tr("Show more"));
   });
   more.setAttribute("aria-expanded", "false");
   const element = el("div", `voice voice-${kind}`, el("div", "voice-head", label, tagPlace), body, more);
@@ -33,7 +34,7 @@ export function voice(kind) {
   // `soFar` of an answer that may change, as not all that it is taken from is ranked.
   const show = (visible, { name, words, verdict, streaming = false, evidence = null, rests = null, soFar = false }) => {
     setHidden(element, !visible);
-    setText(label, soFar ? `${name}, so far` : name);
+    setText(label, soFar ? tr("{name}, so far", { name }) : name);
     if (changed(memo, "words", [words, evidence, rests])) text.replaceChildren(...(rests ? sentenceText(words, rests) : evidenceText(words, evidence)));
     setHidden(caret, !streaming);
     if (changed(memo, "verdict", [verdict, soFar])) tagPlace.replaceChildren(...(verdict ? [verdictTag(verdict, soFar)] : []));

@@ -18,6 +18,7 @@ import { Tabs } from "./tabs.js";
 import { Theme } from "./theme.js";
 import { Together } from "./together.js";
 import { list } from "./words.js";
+import { tr } from "../wording.js";
 
 const boards = new WeakMap();
 
@@ -50,7 +51,7 @@ export default function streamlitBoard(component) {
   if (!options.cytoscape) {
     loadCytoscape().then(
       (cytoscape) => board.update(board.payload, { ...board.options, cytoscape }),
-      () => board.update(board.payload, { ...board.options, problem: "The graph cannot be drawn: app/static/cytoscape.min.js did not load." }),
+      () => board.update(board.payload, { ...board.options, problem: tr("The graph cannot be drawn: app/static/cytoscape.min.js did not load.") }),
     );
   }
   return () => {

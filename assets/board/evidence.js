@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { list } from "./words.js";
+import { tr } from "../wording.js";
 
 // The text as nodes, in which each piece of evidence stands as a word of its own; the longest first where they overlap.
 export function evidenceText(text, evidence) {
@@ -37,7 +38,7 @@ function wordOf(item) {
   const word = el("span", "word", item.text);
   word.tabIndex = 0;
   word.setAttribute("role", "button");
-  word.setAttribute("aria-label", `${item.text}: show what it rests on`);
+  word.setAttribute("aria-label", tr("{text}: show what it rests on", { text: item.text }));
   word.evidence = item;
   return word;
 }

@@ -2,6 +2,7 @@
 
 import { button, changed, el, setHidden, setText } from "./dom.js";
 import { count, list, plural, seconds, sized } from "./words.js";
+import { nounOf, tr } from "../wording.js";
 
 export class Foot {
   // `beside` opens the prompt of a lane beside another one's.
@@ -9,9 +10,9 @@ export class Foot {
     this.memo = {};
     this.beside = beside;
     this.cost = el("p", "cost");
-    this.operators = disclosure("Steps");
-    this.prompt = disclosure("Prompt");
-    this.thought = disclosure("Thought");
+    this.operators = disclosure(tr("Steps"));
+    this.prompt = disclosure(tr("Prompt"));
+    this.thought = disclosure(tr("Thought"));
     this.element = el("footer", "foot", this.cost, this.operators.element, this.prompt.element, this.thought.element);
   }
 
@@ -26,13 +27,13 @@ export class Foot {
     const length = tokens === null || tokens === undefined ? "" : plural(tokens, "token");
     this.promptFact = [length, source].filter(Boolean).join(", ");
     if (changed(this.memo, "prompt", [prompt, tokens, source, others])) this.prompt.fill(this.promptFact, () => promptView(list(prompt), others ? () => this.beside(id) : null));
-    if (changed(this.memo, "thought", thought)) this.thought.fill("no part of the answer", () => thoughtView(thought));
+    if (changed(this.memo, "thought", thought)) this.thought.fill(tr("no part of the answer"), () => thoughtView(thought));
   }
 
   // Light these lines of the prompt, and have the first of them in view.
   showLines(lines) {
     if (!changed(this.memo, "lines", lines)) return;
-    this.prompt.note(lines.length ? `${lines.length === 1 ? "line" : "lines"} ${lines.slice(0, 4).map((line) => line + 1).join(", ")}${lines.length > 4 ? " …" : ""} of the prompt` : this.promptFact);
+    this.prompt.note(lines.length ? tr("{lines} {numbers} of the prompt", { lines: nounOf(lines.length, "line"), numbers: lines.slice(0, 4).map((line) => line + 1).join(", ") + (lines.length > 4 ? " …" : "") }) : this.promptFact);
     this.prompt.element.classList.toggle("lit", lines.length > 0);
     const wanted = new Set(lines.map(String));
     let first = null;
@@ -72,10 +73,10 @@ function disclosure(title) {
 }
 
 function operatorTable(operators) {
-  const head = el("tr", "", ...["Operator", "s", "calls", "tokens"].map((name) => el("th", "", name)));
-  head.children[1].title = "seconds";
-  head.children[2].title = "model calls";
-  head.children[3].title = "tokens in + out";
+  const head = el("tr", "", ...[tr("Operator"), "s", tr("calls"), tr("tokens")].map((name) => el("th", "", name)));
+  head.children[1].title = tr("seconds");
+  head.children[2].title = tr("model calls");
+  head.children[3].title = tr("tokens in + out");
   for (const cell of head.children) cell.scope = "col";
   const table = el("table", "operators", el("thead", "", head), el("tbody", "", ...operators.flatMap(operatorRows)));
   const box = el("div", "scroll", table);
@@ -87,7 +88,7 @@ function operatorRows(operator) {
   const name = el("td", "", el("b", "", operator.label ?? ""));
   const main = el("tr", "", name, el("td", "", seconds(operator.seconds)), el("td", "", operator.calls ? count(operator.calls) : ""), el("td", "", tokens));
   const facts = Object.entries(operator.sizes ?? {}).map(([what, size]) => sized(size, what));
-  if (operator.texts) facts.push(`${plural(operator.texts, "text")} encoded`);
+  if (operator.texts) facts.push(tr("{texts} encoded", { texts: plural(operator.texts, "text") }));
   const lines = [operator.detail, facts.join(" · "), ...list(operator.notes)].filter(Boolean);
   const more = el("td", "", ...lines.map((line, index) => el("div", index && index >= lines.length - list(operator.notes).length ? "note" : "", line)));
   more.colSpan = 4;
@@ -99,17 +100,17 @@ function thoughtView(thought) {
   const box = el("div", "messages", el("pre", "", thought));
   box.tabIndex = 0;
   box.setAttribute("role", "region");
-  box.setAttribute("aria-label", "The language model's thought");
+  box.setAttribute("aria-label", tr("The language model's thought"));
   return el("div", "prompt", box);
 }
 
 // `beside` opens it beside the prompt of another lane, where there is one.
 function promptView(messages, beside) {
-  const copy = button("copy", "Copy", "", async () => {
-    setText(copy, (await copyText(messages.map((message) => `[${message.role}]\n${message.content}`).join("\n\n"))) ? "Copied" : "Select and copy by hand");
-    setTimeout(() => setText(copy, "Copy"), 1600);
+  const copy = button("copy", tr("Copy"), "", async () => {
+    setText(copy, (await copyText(messages.map((message) => `[${message.role}]\n${message.content}`).join("\n\n"))) ? tr("Copied") : tr("Select and copy by hand"));
+    setTimeout(() => setText(copy, tr("Copy")), 1600);
   });
-  copy.setAttribute("aria-label", "Copy the prompt");
+  copy.setAttribute("aria-label", tr("Copy the prompt"));
   let number = 0;
   const lines = (content) => String(content).split("\n").flatMap((text, index) => {
     const line = el("span", "line", text);
@@ -120,8 +121,8 @@ function promptView(messages, beside) {
   const box = el("div", "messages", ...parts);
   box.tabIndex = 0;
   box.setAttribute("role", "region");
-  box.setAttribute("aria-label", "Prompt messages");
-  const compare = beside ? button("copy", "Beside another", "This prompt beside that of another lane", beside) : null;
+  box.setAttribute("aria-label", tr("Prompt messages"));
+  const compare = beside ? button("copy", tr("Beside another"), tr("This prompt beside that of another lane"), beside) : null;
   return el("div", "prompt", el("div", "prompt-tools", compare, copy), box);
 }
 

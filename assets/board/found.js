@@ -6,8 +6,9 @@ import { Hits } from "./hits.js";
 import { rowList } from "./paths.js";
 import { Points } from "./points.js";
 import { count, list, score } from "./words.js";
+import { nouns, tr } from "../wording.js";
 
-const NAMES = { path: "paths", passage: "passages", entity: "entities", summary: "summaries", relation: "relations", report: "reports" };
+const NAMES = { path: tr("paths"), passage: tr("passages"), entity: tr("entities"), summary: tr("summaries"), relation: tr("relations"), report: tr("reports") };
 
 export class Found {
   constructor(board, lane) {
@@ -15,12 +16,12 @@ export class Found {
     this.lane = lane;
     this.tabs = el("div", "hit-tabs");
     this.tabs.setAttribute("role", "tablist");
-    this.best = rowList("ol", 5, "path", (path) => board.options.onGo?.({ path, to: "without" }));
+    this.best = rowList("ol", 5, nouns("path"), (path) => board.options.onGo?.({ path, to: "without" }));
     this.note = el("p", "quiet");
-    this.lostTitle = el("h4", "", "Known answers lost here");
-    this.lost = rowList("ul", 3, "lost answer");
+    this.lostTitle = el("h4", "", tr("Known answers lost here"));
+    this.lost = rowList("ul", 3, nouns("lost answer"));
     this.paths = el("section", "paths", this.best.element, this.note, this.lostTitle, this.lost.element);
-    this.paths.setAttribute("aria-label", "Paths");
+    this.paths.setAttribute("aria-label", tr("Paths"));
     this.hits = new Hits(board, (kind) => this.open(kind));
     this.points = new Points((key) => this.hits.point({ key }));
     this.element = el("div", "found", this.points.element, lane.replay.list, this.tabs, this.paths, this.hits.element);
@@ -31,7 +32,7 @@ export class Found {
     this.data = data;
     this.points.update(data.points);
     setHidden(this.element, failed && !data.points);
-    const nothing = this.lane.graphless ? "No hits: this lane reads no documents." : "It found nothing.";
+    const nothing = this.lane.graphless ? tr("No hits: this lane reads no documents.") : tr("It found nothing.");
     const empty = failed || this.lane.retrieved ? nothing : this.lane.notYet("hits");
     this.hits.update(data.hits, empty, data.influence?.items);
     this.updatePaths();
@@ -72,14 +73,14 @@ export class Found {
     const row = (key) => ({ key, path: this.board.path(key), fate: this.board.fate(key, id), weight: influence?.items?.[key] ?? null });
     const rows = list(paths).map((entry) => {
       const one = row(entry.key);
-      return { ...one, lead: score(entry.score), fate: one.fate ?? { fate: "found", text: `rank ${entry.rank}` }, same: sameFate(this.board, entry.key) };
+      return { ...one, lead: score(entry.score), fate: one.fate ?? { fate: "found", text: tr("rank {rank}", { rank: entry.rank }) }, same: sameFate(this.board, entry.key) };
     });
     this.best.show(rows, found);
     setHidden(this.note, rows.length > 0);
     setText(this.note, this.pathsNote());
     const lostRows = list(lost).map((entry) => {
       const one = row(entry.key);
-      return { ...one, lead: "", name: entry.answer, fate: one.fate ?? { fate: "never", text: "not in this lane's paths" } };
+      return { ...one, lead: "", name: entry.answer, fate: one.fate ?? { fate: "never", text: tr("not in this lane's paths") } };
     });
     this.lost.show(lostRows);
     setHidden(this.lostTitle, !lostRows.length);
@@ -87,6 +88,6 @@ export class Found {
 
   pathsNote() {
     if (!this.lane.retrieved) return this.lane.notYet("paths");
-    return this.lane.graphless ? "No paths: this lane reads no graph." : "No path was found.";
+    return this.lane.graphless ? tr("No paths: this lane reads no graph.") : tr("No path was found.");
   }
 }

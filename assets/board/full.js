@@ -2,6 +2,7 @@
 
 import { button, el, setHidden, setText } from "./dom.js";
 import { laneName } from "./words.js";
+import { tr } from "../wording.js";
 
 const CORNERS = "M9 4H4v5M15 4h5v5M9 20H4v-5M15 20h5v-5";
 
@@ -21,7 +22,7 @@ export class FullScreen {
     this.on = false;
     this.title = el("p", "full-title");
     this.title.hidden = true;
-    this.button = button("tool", "", "Full screen", () => (this.on ? this.leave() : this.enter()));
+    this.button = button("tool", "", tr("Full screen"), () => (this.on ? this.leave() : this.enter()));
     this.button.append(corners());
     this.onKey = (event) => event.key === "Escape" && !event.defaultPrevented && this.leave();
   }
@@ -67,8 +68,8 @@ export class FullScreen {
     this.element.classList.toggle("full", on);
     setText(this.title, `${laneName(this.graph.lane.data)}${this.graph.board.payload.question ? `: ${this.graph.board.payload.question}` : ""}`);
     setHidden(this.title, !on);
-    this.button.setAttribute("aria-label", on ? "Leave the full screen" : "Full screen");
-    this.button.title = on ? "Leave the full screen (Esc)" : "Full screen";
+    this.button.setAttribute("aria-label", on ? tr("Leave the full screen") : tr("Full screen"));
+    this.button.title = on ? tr("Leave the full screen (Esc)") : tr("Full screen");
     this.button.setAttribute("aria-pressed", String(on));
     this.graph.rescale();
   }

@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { list } from "./words.js";
+import { tr } from "../wording.js";
 
 const STAGES = ["graph", "subgraph", "paths", "prompt", "answer"];
 
@@ -19,10 +20,10 @@ function funnelStage({ stage, alive, of, lost: missing, held, aside }, same, soF
   fill.style.height = known ? `${Math.max(5, (100 * alive) / of)}%` : "0";
   const bar = el("span", `bar bar-${tone}`, fill, lost.length ? el("span", "lost-mark", `−${lost.length}`) : null);
   const node = el("div", aside ? "stage aside" : "stage", bar, el("b", "", known ? `${alive}/${of}` : "–"), el("span", "stage-name", stage), held ? heldSign(held) : null);
-  const gone = lost.length ? `. Lost here: ${lost.join(", ")}` : "";
-  const also = held ? `. The answer's words: ${held.alive} of ${held.of}` : "";
-  const off = aside ? ". The graph reader reads all paths, and not the prompt" : "";
-  const words = known ? `${stage}: ${alive} of ${of}${soFar ? " so far" : ""}${off}${gone}${also}` : `${stage}: not known yet`;
+  const gone = lost.length ? tr(". Lost here: {lost}", { lost: lost.join(", ") }) : "";
+  const also = held ? tr(". The answer's words: {alive} of {of}", held) : "";
+  const off = aside ? tr(". The graph reader reads all paths, and not the prompt") : "";
+  const words = known ? tr("{stage}: {alive} of {of}{soFar}{off}{gone}{also}", { stage, alive, of, soFar: soFar ? tr(" so far") : "", off, gone, also }) : tr("{stage}: not known yet", { stage });
   node.setAttribute("role", "img");
   node.setAttribute("aria-label", words);
   node.title = words;
@@ -32,5 +33,5 @@ function funnelStage({ stage, alive, of, lost: missing, held, aside }, same, soF
 
 function heldSign({ alive, of }) {
   const whole = alive >= of;
-  return el("span", `held held-${whole ? "good" : "bad"}`, of > 1 ? `words ${alive}/${of}` : whole ? "words ✓" : "words –");
+  return el("span", `held held-${whole ? "good" : "bad"}`, of > 1 ? tr("words {alive}/{of}", { alive, of }) : whole ? tr("words ✓") : tr("words –"));
 }

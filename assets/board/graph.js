@@ -10,6 +10,7 @@ import { FullScreen } from "./full.js";
 import { clear, inColumns } from "./spacing.js";
 import { LARGE, SMALL, stylesheet } from "./style.js";
 import { count, laneName, list, plural } from "./words.js";
+import { tr } from "../wording.js";
 
 const PAD = { left: 30, right: 30, top: 22, bottom: 24 };
 const WIDE_PAD = { left: 44, right: 52, top: 24, bottom: 30 };
@@ -35,12 +36,12 @@ export class Graph {
     this.screen = new FullScreen(this);
     this.more = button("tool", "", "", () => board.showMore());
     this.tools = el("span", "tools",
-      button("tool zoom", "−", "Zoom out in every lane (Ctrl + wheel)", () => board.zoom(1 / 1.4)),
-      button("tool zoom", "+", "Zoom in in every lane (Ctrl + wheel)", () => board.zoom(1.4)),
-      button("tool zoom fit", "Fit", "Show the whole graph in every lane", () => board.setView({ k: 1, fit: true })));
+      button("tool zoom", "−", tr("Zoom out in every lane (Ctrl + wheel)"), () => board.zoom(1 / 1.4)),
+      button("tool zoom", "+", tr("Zoom in in every lane (Ctrl + wheel)"), () => board.zoom(1.4)),
+      button("tool zoom fit", tr("Fit"), tr("Show the whole graph in every lane"), () => board.setView({ k: 1, fit: true })));
     this.bar = el("div", "graph-bar", lane.replay.element, el("span", "tools", this.more, this.screen.button));
     this.element = el("section", "graph", this.screen.title, this.bar, this.stage, el("div", "strip", el("span", "strip-text", this.drawn, this.fate), this.tools));
-    this.element.setAttribute("aria-label", "Graph");
+    this.element.setAttribute("aria-label", tr("Graph"));
     this.pointer = new Pointer(this);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.canvas);
@@ -92,24 +93,24 @@ export class Graph {
     const has = list(lane.data.nodes).length || list(lane.data.paths).length;
     if (has && nodes.length) return "";
     const what = this.board.payload.documents ? "hits" : "paths";
-    if (!lane.retrieved) return lane.data.status === "running" ? `Drawn once the ${what} are found` : lane.notYet("graph");
-    if (what === "hits") return lane.data.hit_count ? "Nothing that it found is drawn." : lane.graphless ? "Nothing found: this lane reads no documents." : "It found nothing.";
-    return lane.graphless ? "No graph: the language model answers alone." : "The subgraph is empty.";
+    if (!lane.retrieved) return lane.data.status === "running" ? (what === "hits" ? tr("Drawn once the hits are found") : tr("Drawn once the paths are found")) : lane.notYet("graph");
+    if (what === "hits") return lane.data.hit_count ? tr("Nothing that it found is drawn.") : lane.graphless ? tr("Nothing found: this lane reads no documents.") : tr("It found nothing.");
+    return lane.graphless ? tr("No graph: the language model answers alone.") : tr("The subgraph is empty.");
   }
 
   updateText(empty, nodes) {
     const { drawn, paths, hit_count: hits, stands } = this.lane.data;
     const own = new Set(list(this.lane.data.nodes));
     const shown = nodes.filter((node) => own.has(node.id)).length;
-    setText(this.drawn, stands !== undefined ? stands : drawn && !empty ? (shown < drawn.of ? `${count(shown)} of ${plural(drawn.of, "node")} shown` : plural(drawn.of, "node")) : "");
+    setText(this.drawn, stands !== undefined ? stands : drawn && !empty ? (shown < drawn.of ? tr("{shown} of {nodes} shown", { shown: count(shown), nodes: plural(drawn.of, "node") }) : plural(drawn.of, "node")) : "");
     const all = list(this.board.payload.layout?.nodes).length;
     setHidden(this.more, !this.board.payload.present || empty || !list(this.board.payload.layout?.nodes).some((node) => node.at) || (this.board.few && all === nodes.length));
-    setText(this.more, this.board.few ? `${plural(all - nodes.length, "more node")}` : "Fewer nodes");
-    this.more.title = this.board.few ? `Show ${plural(all - nodes.length, "more node")} in every lane` : "Show only the nodes that tell the story";
+    setText(this.more, this.board.few ? `${plural(all - nodes.length, "more node")}` : tr("Fewer nodes"));
+    this.more.title = this.board.few ? tr("Show {nodes} in every lane", { nodes: plural(all - nodes.length, "more node") }) : tr("Show only the nodes that tell the story");
     this.more.setAttribute("aria-label", this.more.title);
     this.stage.setAttribute("aria-label", empty
       ? this.message.textContent
-      : `Graph of ${laneName(this.lane.data)}: ${plural(shown, "node")}, ${[Array.isArray(paths) ? plural(paths.length, "path") : "", hits === undefined ? "" : plural(hits, "hit")].filter(Boolean).join(", ")}. Plus and minus zoom, arrows move, 0 fits, Enter tells about a node.`);
+      : tr("Graph of {lane}: {nodes}, {found}. Plus and minus zoom, arrows move, 0 fits, Enter tells about a node.", { lane: laneName(this.lane.data), nodes: plural(shown, "node"), found: [Array.isArray(paths) ? plural(paths.length, "path") : "", hits === undefined ? "" : plural(hits, "hit")].filter(Boolean).join(", ") }));
   }
 
   create(cytoscape) {

@@ -5,6 +5,7 @@ import { fold } from "./folding.js";
 import { weightBar } from "./influence.js";
 import { finder, marked, markedAround, shortened } from "./marked.js";
 import { list, plural, score } from "./words.js";
+import { tr } from "../wording.js";
 
 const FEW = 4; // rows, until more are asked for
 
@@ -21,14 +22,14 @@ export class Hits {
       this.fold();
     });
     this.lost = el("ul", "hit-rows lost-hits");
-    this.lost.setAttribute("aria-label", "Gold passages that were not found");
+    this.lost.setAttribute("aria-label", tr("Gold passages that were not found"));
     this.moreLost = button("more", "", "", () => {
       this.allLost = !this.allLost;
       this.fold();
     });
     this.note = el("p", "quiet");
     this.element = el("section", "hits", this.rows, this.more, this.lost, this.moreLost, this.note);
-    this.element.setAttribute("aria-label", "Hits");
+    this.element.setAttribute("aria-label", tr("Hits"));
   }
 
   // `hits` is null until all are found; `empty` says why there are none.
@@ -80,15 +81,15 @@ export class Hits {
 
   fold() {
     const size = this.rows.children.length;
-    fold(this.rows, this.more, this.all, FEW, (number) => `Show all ${plural(number, "hit")}`);
-    fold(this.lost, this.moreLost, this.allLost, FEW, (number) => `Show all ${plural(number, "gold passage")} that did not come through`);
-    if (this.tables.length && !size) this.rows.replaceChildren(el("li", "quiet", "None was found."));
+    fold(this.rows, this.more, this.all, FEW, (number) => tr("Show all {hits}", { hits: plural(number, "hit") }));
+    fold(this.lost, this.moreLost, this.allLost, FEW, (number) => tr("Show all {passages} that did not come through", { passages: plural(number, "gold passage") }));
+    if (this.tables.length && !size) this.rows.replaceChildren(el("li", "quiet", tr("None was found.")));
   }
 
   row(row) {
     const title = button("hit-title", "", "", null);
     title.append(...marked(row.title ?? "", this.found));
-    const head = el("div", "hit-head", title, row.gold ? gold() : null, row.unread ? el("span", "unread", "no room in the prompt") : null, row.fate ? el("span", "unread", row.fate) : null);
+    const head = el("div", "hit-head", title, row.gold ? gold() : null, row.unread ? el("span", "unread", tr("no room in the prompt")) : null, row.fate ? el("span", "unread", row.fate) : null);
     const parts = [head, weightBar(this.weights[row.key]), ...this.text(row), this.sources(row)];
     const item = el("li", "hit", el("span", "score", score(row.score)), el("div", "hit-body", ...parts.filter(Boolean)));
     item.dataset.path = row.key;
@@ -117,7 +118,7 @@ export class Hits {
     const show = () => {
       const whole = this.open.has(key);
       body.replaceChildren(...(whole ? marked(text, this.found) : short.map((part) => (typeof part === "string" ? part : part.cloneNode(true)))));
-      setText(more, whole ? "Less" : "More");
+      setText(more, whole ? tr("Less") : tr("More"));
       more.setAttribute("aria-expanded", String(whole));
     };
     show();
@@ -131,8 +132,8 @@ export class Hits {
   }
 }
 
-function gold(text = "★ gold") {
+function gold(text = tr("★ gold")) {
   const star = el("span", "gold", text);
-  star.title = "A passage that the answer rests on";
+  star.title = tr("A passage that the answer rests on");
   return star;
 }

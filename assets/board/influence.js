@@ -2,6 +2,7 @@
 
 import { button, el } from "./dom.js";
 import { list } from "./words.js";
+import { tr } from "../wording.js";
 
 // `influence` is what was measured, `measure` what can be: a label and its cost, or how far it is.
 export function influenceParts(influence, measure, act) {
@@ -12,7 +13,7 @@ export function influenceParts(influence, measure, act) {
 // An item that the answer needs: pointed at, it lights up in the pictures, as its row does.
 function chip({ key, name }) {
   const node = button("needed-item", name, "", null);
-  node.title = "Show it in the pictures";
+  node.title = tr("Show it in the pictures");
   node.dataset.path = key;
   return node;
 }
@@ -23,7 +24,7 @@ function measuring({ running, text, share, label, cost, error }, act) {
   fill.style.width = `${Math.round(100 * (share ?? 0))}%`;
   const status = el("p", "quiet", text);
   status.setAttribute("role", "status");
-  return el("div", "measure", el("span", "track", fill), status, button("way", "Stop", "", () => act("influence-stop")));
+  return el("div", "measure", el("span", "track", fill), status, button("way", tr("Stop"), "", () => act("influence-stop")));
 }
 
 // The bar of one item; null where its influence was not measured.
@@ -32,8 +33,8 @@ export function weightBar(weight) {
   const share = Math.round(100 * weight.share);
   const fill = el("i");
   fill.style.width = `${share}%`;
-  const words = weight.needed ? "rests on it" : weight.changes ? "changes the answer" : "";
+  const words = weight.needed ? tr("rests on it") : weight.changes ? tr("changes the answer") : "";
   const bar = el("span", `weight${weight.needed ? " needed" : ""}`, el("span", "track", fill), `${share} %`, words ? ` · ${words}` : "");
-  bar.title = `Influence: without it ${share} % of the answer differs${weight.needed ? "; it is one of the fewest without which the answer changes" : ""}`;
+  bar.title = tr("Influence: without it {share} % of the answer differs{needed}", { share, needed: weight.needed ? tr("; it is one of the fewest without which the answer changes") : "" });
   return bar;
 }

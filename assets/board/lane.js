@@ -13,11 +13,13 @@ import { Said } from "./said.js";
 import { thumbs } from "./thumbs.js";
 import { Progress, Times } from "./times.js";
 import { fateText, laneName, list } from "./words.js";
+import { tr } from "../wording.js";
 
 const SIGNS = { idle: "", waiting: "", running: "", answering: "", done: "✓", failed: "!", cancelled: "×" };
 
+const PARTS = { paths: tr("paths"), hits: tr("hits"), graph: tr("graph"), answer: tr("answer") };
 const STATUS_WORDS = {
-  idle: "Not asked yet", waiting: "Waiting", running: "Running", answering: "Answering", done: "Done", failed: "Failed", cancelled: "Cancelled",
+  idle: tr("Not asked yet"), waiting: tr("Waiting"), running: tr("Running"), answering: tr("Answering"), done: tr("Done"), failed: tr("Failed"), cancelled: tr("Cancelled"),
 };
 
 export class Lane {
@@ -32,7 +34,7 @@ export class Lane {
     this.buildHead();
     this.buildAnswer();
     this.funnel = el("section", "funnel");
-    this.funnel.setAttribute("aria-label", "Known answers that survive each stage");
+    this.funnel.setAttribute("aria-label", tr("Known answers that survive each stage"));
     this.found = new Found(board, this);
     this.foot = new Foot((id) => board.prompts.open(id));
     this.error = el("p", "error");
@@ -60,10 +62,10 @@ export class Lane {
     this.thumbs = thumbs((verdict) => this.board.options.onThumb?.({ lane: this.data.id, verdict }));
     const rest = el("p", "rest-note");
     rest.setAttribute("role", "status");
-    rest.title = "By how alike the sentences are, which is no proof that the model used it";
+    rest.title = tr("By how alike the sentences are, which is no proof that the model used it");
     this.answer = el("section", "answer", this.reader.element, this.model.element, rest, this.noAnswer, this.thumbs.element);
     this.resting = new Resting(this.answer, rest, (one) => this.found.hits.point(one));
-    this.answer.setAttribute("aria-label", "Answers");
+    this.answer.setAttribute("aria-label", tr("Answers"));
   }
 
   update(data, number) {
@@ -76,7 +78,7 @@ export class Lane {
     this.updateHead();
     for (const part of [this.answer, this.funnel, this.graph.element, this.said.element, this.times.element]) setHidden(part, failed);
     setHidden(this.error, !failed);
-    setText(this.error, failed ? data.error || "This lane failed." : "");
+    setText(this.error, failed ? data.error || tr("This lane failed.") : "");
     this.foot.update(data, this.board.prompts.lanes.length > 1);
     if (failed) return void this.found.update(data, true);
     this.updateAnswer();
@@ -99,8 +101,8 @@ export class Lane {
     setHidden(this.subtitle, !subtitle);
     const part = status === "done" && partly; // of vectors that are still being made
     setText(this.sign, part ? "◔" : SIGNS[status] ?? "");
-    setText(this.statusText, this.soFar && this.pending ? "Shown so far" : part || text || STATUS_WORDS[status] || "");
-    const told = this.pending ? progress ?? (this.soFar ? { text: text || "At work" } : null) : null;
+    setText(this.statusText, this.soFar && this.pending ? tr("Shown so far") : part || text || STATUS_WORDS[status] || "");
+    const told = this.pending ? progress ?? (this.soFar ? { text: text || tr("At work") } : null) : null;
     this.status.classList.toggle("partly", Boolean(part));
     this.status.classList.toggle("sr-only", (status === "done" && !part) || Boolean(told));
     this.progress.update(told, this.pending ? this.data.so_far : null);
@@ -121,11 +123,12 @@ export class Lane {
   }
 
   // Why a part of it that holds `what` is empty while it has not retrieved.
-  notYet(what) {
+  notYet(part) {
+    const what = PARTS[part];
     const { status, status_text: text } = this.data;
-    if (status === "cancelled") return ["paths", "hits"].includes(what) ? `${text || "Cancelled"}: no ${what}.` : `Cancelled: no ${what}.`;
-    if (status === "waiting") return `Not begun: no ${what} yet.`;
-    return status === "running" ? `No ${what} yet: this lane is at work.` : `No ${what} yet`;
+    if (status === "cancelled") return ["paths", "hits"].includes(part) ? tr("{text}: no {what}.", { text: text || tr("Cancelled"), what }) : tr("Cancelled: no {what}.", { what });
+    if (status === "waiting") return tr("Not begun: no {what} yet.", { what });
+    return status === "running" ? tr("No {what} yet: this lane is at work.", { what }) : tr("No {what} yet", { what });
   }
 
   // Whether its method retrieves nothing, as a language model that answers alone.
@@ -138,8 +141,8 @@ export class Lane {
     const names = Array.isArray(reader);
     const spoken = answer !== null && answer !== undefined;
     const evidence = this.board.payload.evidence?.[this.data.id] ?? null;
-    this.reader.show(names, { name: readerName || "Graph reader", words: names ? reader.join(", ") || "no answer" : "", verdict: readerVerdict, evidence, rests: spoken ? null : rests, soFar: this.soFar });
-    this.model.show(spoken || status === "answering", { name: model || "Language model", words: answer || (fault ? "no answer" : ""), verdict, streaming: status === "answering", evidence, rests });
+    this.reader.show(names, { name: readerName || tr("Graph reader"), words: names ? reader.join(", ") || tr("no answer") : "", verdict: readerVerdict, evidence, rests: spoken ? null : rests, soFar: this.soFar });
+    this.model.show(spoken || status === "answering", { name: model || tr("Language model"), words: answer || (fault ? tr("no answer") : ""), verdict, streaming: status === "answering", evidence, rests });
     this.resting.refresh();
     setHidden(this.noAnswer, !fault && (names || spoken || status === "answering"));
     setText(this.noAnswer, fault || this.answerNote());
@@ -148,7 +151,7 @@ export class Lane {
 
   answerNote() {
     if (!this.retrieved) return this.notYet("answer");
-    return this.pending ? "No answer yet" : this.data.status === "cancelled" ? `${this.data.status_text || "Cancelled"}.` : "No answer";
+    return this.pending ? tr("No answer yet") : this.data.status === "cancelled" ? `${this.data.status_text || tr("Cancelled")}.` : tr("No answer");
   }
 
   updateFunnel() {
@@ -156,7 +159,7 @@ export class Lane {
     const known = this.board.knowsAnswers;
     const { stages } = this.board.agreed;
     if (!changed(this.memo, "funnel", [funnel, known, this.pending, this.soFar, [...stages]])) return;
-    this.funnel.replaceChildren(...(funnel || known ? funnelStages(funnel, stages, this.soFar) : [el("p", "quiet", "Known answers not given")]));
+    this.funnel.replaceChildren(...(funnel || known ? funnelStages(funnel, stages, this.soFar) : [el("p", "quiet", tr("Known answers not given"))]));
   }
 
   // `word` is the evidence of a word of this lane's answer, `node` what any word or pointer is on.

@@ -2,6 +2,7 @@
 
 import { button, el } from "./dom.js";
 import { list } from "./words.js";
+import { tr } from "../wording.js";
 
 const LISTED = 200; // names that an input completes
 
@@ -23,7 +24,7 @@ export class NodeEdit {
   buttons(node, ways) {
     this.close();
     this.node = node;
-    const offered = { rename: "Rename", merge: "Merge into…" };
+    const offered = { rename: tr("Rename"), merge: tr("Merge into…") };
     return Object.keys(offered).filter((way) => ways.includes(way)).map((way) => button("way", offered[way], "", () => this.open(way)));
   }
 
@@ -34,13 +35,13 @@ export class NodeEdit {
     this.input = el("input", "panel-input");
     this.input.value = merge ? "" : this.node.name;
     this.input.maxLength = 200;
-    this.input.setAttribute("aria-label", merge ? "Name of the node that it is merged into" : "New name");
+    this.input.setAttribute("aria-label", merge ? tr("Name of the node that it is merged into") : tr("New name"));
     const names = merge ? this.names() : null;
     if (names) this.input.setAttribute("list", names.id);
-    const text = merge ? "Click the node that it is merged into, or type its name. Its edges go there." : "Its new name, in this comparison alone.";
-    const submit = button("way", merge ? "Merge" : "Rename", "", null);
+    const text = merge ? tr("Click the node that it is merged into, or type its name. Its edges go there.") : tr("Its new name, in this comparison alone.");
+    const submit = button("way", merge ? tr("Merge") : tr("Rename"), "", null);
     submit.type = "submit";
-    this.form.replaceChildren(el("p", "quiet", text), this.input, ...(names ? [names] : []), el("div", "panel-ways", submit, button("way", "Cancel", "", () => this.close())));
+    this.form.replaceChildren(el("p", "quiet", text), this.input, ...(names ? [names] : []), el("div", "panel-ways", submit, button("way", tr("Cancel"), "", () => this.close())));
     this.form.hidden = false;
     this.resized(true);
     this.input.focus({ preventScroll: true });

@@ -3,11 +3,12 @@
 import { button, el } from "./dom.js";
 import { NodeEdit } from "./nodeedit.js";
 import { count, list, plural } from "./words.js";
+import { tr } from "../wording.js";
 
-const WAYS = [["walk", "Walk its neighbourhood"], ["start", "Start from here"], ["without", "Ask without this"]];
+const WAYS = [["walk", tr("Walk its neighbourhood")], ["start", tr("Start from here")], ["without", tr("Ask without this")]];
 const FIXED = ["gold", "passage", "community"]; // roles of nodes that have no name of their own to change
 const ROLES = {
-  question: "named in the question", answer: "known answer", gold: "a passage that the answer rests on", passage: "a passage", entity: "an entity", community: "a community or summary",
+  question: tr("named in the question"), answer: tr("known answer"), gold: tr("a passage that the answer rests on"), passage: tr("a passage"), entity: tr("an entity"), community: tr("a community or summary"),
 };
 
 export class Panel {
@@ -67,12 +68,12 @@ export class Panel {
   fill(node) {
     const { about } = node;
     this.drawn = JSON.stringify([node, this.board.options.ways]);
-    this.element.setAttribute("aria-label", `About ${node.name}`);
-    const close = button("panel-close", "×", "Close", () => this.close());
+    this.element.setAttribute("aria-label", tr("About {name}", { name: node.name }));
+    const close = button("panel-close", "×", tr("Close"), () => this.close());
     const parts = [el("div", "panel-head", el("div", "", el("h4", "", node.name), ROLES[node.role] ? el("p", "quiet", ROLES[node.role]) : null), close)];
     if (about?.type) parts.push(el("p", "quiet panel-type", about.type));
     if (about?.text) parts.push(el("p", "panel-text", about.text));
-    if (about) parts.push(...(about.degree === undefined ? [] : relationParts(about)), el("h5", "", "In the lanes"), this.laneList(about));
+    if (about) parts.push(...(about.degree === undefined ? [] : relationParts(about)), el("h5", "", tr("In the lanes")), this.laneList(about));
     const { ways: given, onGo } = this.board.options;
     const ways = WAYS.filter(([way]) => onGo && list(given).includes(way));
     const edits = onGo && !FIXED.includes(node.role) ? this.edit.buttons(node, list(given)) : [];
@@ -95,7 +96,7 @@ export class Panel {
   laneList(about) {
     const rows = list(this.board.payload.lanes).map((lane) => {
       const told = about.lanes?.[lane.id];
-      const row = el("li", told?.in ? "is-in" : "", el("b", "", [lane.title, lane.number].filter(Boolean).join(" · ")), el("span", "", told?.text || "not retrieved yet"));
+      const row = el("li", told?.in ? "is-in" : "", el("b", "", [lane.title, lane.number].filter(Boolean).join(" · ")), el("span", "", told?.text || tr("not retrieved yet")));
       return row;
     });
     return el("ul", "panel-lanes", ...rows);
@@ -113,8 +114,8 @@ export class Panel {
 }
 
 function relationParts({ degree, relations, others, counted }) {
-  const some = counted < degree ? (counted ? `, ${count(counted)} of them here` : "") : "";
+  const some = counted < degree ? (counted ? tr(", {counted} of them here", { counted: count(counted) }) : "") : "";
   const rows = list(relations).map(([words, size]) => el("li", "", el("span", "", words), el("b", "", count(size))));
-  if (others) rows.push(el("li", "quiet", `and ${plural(others, "more relation")}`));
+  if (others) rows.push(el("li", "quiet", tr("and {relations}", { relations: plural(others, "more relation") })));
   return [el("p", "panel-degree", `${plural(degree, "edge")}${some}`), ...(rows.length ? [el("ul", "panel-relations", ...rows)] : [])];
 }

@@ -3,6 +3,7 @@
 import { button, changed, el, reconcile, setHidden, setText } from "./dom.js";
 import { weightBar } from "./influence.js";
 import { count, list, plural } from "./words.js";
+import { tr } from "../wording.js";
 
 function pathSteps(path) {
   const parts = [];
@@ -59,14 +60,14 @@ export function rowList(tag, few, noun, onWithout = null) {
   const fold = () => {
     [...rows.children].forEach((item, index) => setHidden(item, !open && index >= few));
     setHidden(more, size <= few);
-    const kept = whole.kept > size ? `${count(size)} of ${plural(whole.kept, noun)}` : `all ${plural(size, noun)}`;
-    const all = whole.ranked > (whole.kept ?? size) ? `${kept} kept of ${count(whole.ranked)}` : kept;
-    setText(more, open ? "Show fewer" : `Show ${all}`);
+    const kept = whole.kept > size ? tr("{size} of {noun}", { size: count(size), noun: plural(whole.kept, noun) }) : tr("all {noun}", { noun: plural(size, noun) });
+    const all = whole.ranked > (whole.kept ?? size) ? tr("{kept} kept of {ranked}", { kept, ranked: count(whole.ranked) }) : kept;
+    setText(more, open ? tr("Show fewer") : tr("Show {all}", { all }));
     more.setAttribute("aria-expanded", String(open));
   };
   const make = () => {
     const item = makeRow();
-    if (onWithout) item.append(button("way row-without", "Ask without this path", "", () => onWithout(item.firstChild.dataset.path)));
+    if (onWithout) item.append(button("way row-without", tr("Ask without this path"), "", () => onWithout(item.firstChild.dataset.path)));
     return item;
   };
   const element = el("div", "row-list", rows, more);

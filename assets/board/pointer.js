@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { segmentDistance } from "./geometry.js";
+import { tr } from "../wording.js";
 
 export class Pointer {
   constructor(graph) {
@@ -134,10 +135,10 @@ export class Pointer {
 
   nodeNote(node) {
     const mark = this.graph.marks?.nodes.get(node.id) ?? "";
-    if (mark.includes("lost")) return "known answer, lost in this lane";
-    if (node.role === "answer") return "known answer";
-    if (node.role === "question") return "named in the question";
-    return mark.includes("ghost") ? "not in this lane" : "";
+    if (mark.includes("lost")) return tr("known answer, lost in this lane");
+    if (node.role === "answer") return tr("known answer");
+    if (node.role === "question") return tr("named in the question");
+    return mark.includes("ghost") ? tr("not in this lane") : "";
   }
 
   showTip(event, [main, note]) {

@@ -3,6 +3,7 @@
 import { button, changed, el, setHidden, setText } from "./dom.js";
 import { fold } from "./folding.js";
 import { list, plural } from "./words.js";
+import { tr } from "../wording.js";
 
 const FEW_POINTS = 3; // points, until more are asked for
 
@@ -17,8 +18,8 @@ export class Points {
       this.all = !this.all;
       this.fold();
     });
-    this.element = el("section", "points", el("h4", "", "What the model noted"), this.note, this.rows, this.more);
-    this.element.setAttribute("aria-label", "What the model noted");
+    this.element = el("section", "points", el("h4", "", tr("What the model noted")), this.note, this.rows, this.more);
+    this.element.setAttribute("aria-label", tr("What the model noted"));
   }
 
   // `points` is null in a lane whose model notes none.
@@ -31,13 +32,13 @@ export class Points {
   }
 
   fold() {
-    fold(this.rows, this.more, this.all, FEW_POINTS, (size) => `Show all ${plural(size, "point")}`);
+    fold(this.rows, this.more, this.all, FEW_POINTS, (size) => tr("Show all {points}", { points: plural(size, "point") }));
   }
 
   row({ score, text, of, more, unread }) {
-    const names = list(of).flatMap((one, index) => [index ? ", " : "from ", this.name(one), one.gold ? el("span", "gold", " ★") : null]);
-    const from = el("p", "hit-source", ...names.filter(Boolean), more ? ` and ${more} more` : "");
-    const left = unread ? el("span", "unread", "not used in the answer") : null;
+    const names = list(of).flatMap((one, index) => [index ? ", " : tr("from "), this.name(one), one.gold ? el("span", "gold", " ★") : null]);
+    const from = el("p", "hit-source", ...names.filter(Boolean), more ? tr(" and {more} more", { more }) : "");
+    const left = unread ? el("span", "unread", tr("not used in the answer")) : null;
     const item = el("li", "point", el("span", "score", String(score)), el("div", "", el("p", "point-text", text ?? ""), from, left));
     item.classList.toggle("unread-point", Boolean(unread));
     return item;
@@ -45,7 +46,7 @@ export class Points {
 
   name({ key, title }) {
     const name = button("point-of", title ?? "", "", () => this.show(key));
-    name.title = "Show it among the hits";
+    name.title = tr("Show it among the hits");
     name.dataset.path = key;
     return name;
   }

@@ -2,6 +2,7 @@
 
 import { button, el, setText } from "./dom.js";
 import { count, laneName, list, plural } from "./words.js";
+import { tr } from "../wording.js";
 
 const MOST_CELLS = 4e6; // cells of the table that aligns two prompts; longer ones are aligned by their equal beginning and end alone
 
@@ -74,7 +75,7 @@ export class PromptDialog {
     this.board = board;
     this.choices = [0, 1].map((side) => {
       const choice = el("select");
-      choice.setAttribute("aria-label", side ? "Prompt on the right" : "Prompt on the left");
+      choice.setAttribute("aria-label", side ? tr("Prompt on the right") : tr("Prompt on the left"));
       choice.addEventListener("change", () => this.draw());
       return choice;
     });
@@ -87,12 +88,12 @@ export class PromptDialog {
     this.body = el("div", "two-prompts");
     this.body.tabIndex = 0;
     this.body.setAttribute("role", "region");
-    this.body.setAttribute("aria-label", "Both prompts");
+    this.body.setAttribute("aria-label", tr("Both prompts"));
     const sides = this.choices.map((choice, side) => el("div", "", choice, this.facts[side]));
     this.element = el("dialog", "prompts",
-      el("header", "", el("h3", "", "Two prompts"), button("tool", "✕", "Close", () => this.element.close())),
-      el("div", "sides", ...sides), el("div", "tally", this.words, el("label", "", this.only, " differences alone")), this.body);
-    this.element.setAttribute("aria-label", "Two prompts side by side");
+      el("header", "", el("h3", "", tr("Two prompts")), button("tool", "✕", tr("Close"), () => this.element.close())),
+      el("div", "sides", ...sides), el("div", "tally", this.words, el("label", "", this.only, tr(" differences alone"))), this.body);
+    this.element.setAttribute("aria-label", tr("Two prompts side by side"));
     this.element.addEventListener("click", (event) => event.target === this.element && this.element.close());
   }
 
@@ -114,16 +115,16 @@ export class PromptDialog {
     if (!left || !right) return;
     const { rows, tally } = difference(linesOf(left.prompt), linesOf(right.prompt));
     [left, right].forEach((lane, side) => setText(this.facts[side], Number.isFinite(lane.prompt_tokens) ? plural(lane.prompt_tokens, "token") : ""));
-    const elsewhere = tally.moved ? `, ${count(tally.moved)} at another place in each` : "";
+    const elsewhere = tally.moved ? tr(", {moved} at another place in each", { moved: count(tally.moved) }) : "";
     const equal = !tally.moved && !tally.left && !tally.right;
-    setText(this.words, equal ? "Both prompts are the same." : `${plural(tally.both, "line")} in both${elsewhere}; ${count(tally.left)} on the left alone, ${count(tally.right)} on the right alone.`);
+    setText(this.words, equal ? tr("Both prompts are the same.") : tr("{lines} in both{elsewhere}; {left} on the left alone, {right} on the right alone.", { lines: plural(tally.both, "line"), elsewhere, left: count(tally.left), right: count(tally.right) }));
     const shown = this.only.checked ? rows.filter(({ kinds }) => kinds.some((kind) => kind !== "same")) : rows;
     this.body.replaceChildren(...shown.map(({ left: a, right: b, kinds }) => el("div", "pair", promptCell(a, kinds[0]), promptCell(b, kinds[1]))));
   }
 }
 
 const LINE_SIGNS = { same: "", none: "", moved: "↕", left: "−", right: "+" };
-const LINE_SPOKEN = { moved: "at another place: ", left: "left alone: ", right: "right alone: " };
+const LINE_SPOKEN = { moved: tr("at another place: "), left: tr("left alone: "), right: tr("right alone: ") };
 
 function promptCell(line, kind) {
   if (line?.head !== undefined) return el("div", "head-line", line.head);

@@ -3,6 +3,7 @@
 import { button, el, reconcile, setHidden, setText } from "./dom.js";
 import { makeRow, patchRow } from "./paths.js";
 import { count, list, plural, score } from "./words.js";
+import { nouns, tr } from "../wording.js";
 
 export class Replay {
   constructor(board, lane) {
@@ -11,19 +12,19 @@ export class Replay {
     this.playing = false;
     this.stories = [];
     this.choice = el("select", "stories");
-    this.choice.setAttribute("aria-label", "Story to replay");
+    this.choice.setAttribute("aria-label", tr("Story to replay"));
     this.slider = el("input", "slider");
     Object.assign(this.slider, { type: "range", min: "0", step: "1", value: "0" });
-    this.slider.setAttribute("aria-label", "Frame");
+    this.slider.setAttribute("aria-label", tr("Frame"));
     this.words = el("span", "frame-words");
-    this.element = el("div", "replay", el("b", "", "Replay"), this.choice, button("tool turn", "‹", "Previous frame", () => this.step(-1)),
-      this.slider, button("tool turn", "›", "Next frame", () => this.step(1)), this.words);
+    this.element = el("div", "replay", el("b", "", tr("Replay")), this.choice, button("tool turn", "‹", tr("Previous frame"), () => this.step(-1)),
+      this.slider, button("tool turn", "›", tr("Next frame"), () => this.step(1)), this.words);
     this.element.setAttribute("role", "group");
-    this.element.setAttribute("aria-label", "Replay");
+    this.element.setAttribute("aria-label", tr("Replay"));
     this.title = el("h4");
     this.rows = el("ol", "rows");
     this.note = el("p", "quiet");
-    this.off = button("more", "Back to the paths that were kept", "", () => board.pointing.clear());
+    this.off = button("more", tr("Back to the paths that were kept"), "", () => board.pointing.clear());
     this.list = el("div", "frame-list", this.title, this.rows, this.note, this.off);
     this.choice.addEventListener("change", () => this.start(0));
     this.slider.addEventListener("input", () => this.start(Number(this.slider.value)));
@@ -72,15 +73,17 @@ export class Replay {
     const frame = story.frames[this.index];
     if (this.spreads) return void this.drawMass(story, frame);
     const keys = list(frame.paths);
-    const considered = frame.considered === null || frame.considered === undefined ? "" : ` of ${count(frame.considered)}`;
+    const considered = frame.considered === null || frame.considered === undefined ? "" : tr(" of {considered}", { considered: count(frame.considered) });
     const documents = story.of === "document";
-    const [noun, done] = documents ? ["document", "read"] : ["path", "kept"];
+    const noun = documents ? nouns("document") : nouns("path");
+    const missed = documents ? nouns("more document") : nouns("more path");
+    const done = documents ? tr("read") : tr("kept");
     const kept = `${plural(keys.length, noun)} ${done}${considered}`;
-    const words = this.playing ? `${frame.title || `step ${this.index + 1}`}: ${count(keys.length)}${considered} ${done}` : "";
+    const words = this.playing ? `${frame.title || tr("step {index}", { index: this.index + 1 })}: ${count(keys.length)}${considered} ${done}` : "";
     setText(this.words, words);
-    this.slider.setAttribute("aria-label", `Frame of ${story.title}`);
+    this.slider.setAttribute("aria-label", tr("Frame of {title}", { title: story.title }));
     this.words.title = kept;
-    this.slider.setAttribute("aria-valuetext", `${frame.title ?? ""} (${this.index + 1} of ${story.frames.length}), ${kept}`);
+    this.slider.setAttribute("aria-valuetext", tr("{title} ({index} of {frames}), {kept}", { title: frame.title ?? "", index: this.index + 1, frames: story.frames.length, kept }));
     setText(this.title, `${story.title}, ${frame.title ?? ""}: ${kept}`);
     if (!this.playing) return;
     const known = keys.filter((key) => this.board.path(key));
@@ -88,23 +91,23 @@ export class Replay {
     const row = (key) => ({ key, lead: scores.get(key), path: this.board.path(key), fate: this.board.fate(key, this.lane.data.id) });
     reconcile(this.rows, known.map(row), (entry) => entry.key, makeRow, patchRow);
     const missing = keys.length - known.length;
-    setText(this.note, missing ? `${plural(missing, `more ${noun}`)} not drawn` : known.length ? frame.note ?? "" : `No ${noun} was ${done} in this frame.`);
-    setText(this.off, documents ? "Back to the documents that were found" : "Back to the paths that were kept");
+    setText(this.note, missing ? tr("{missing} not drawn", { missing: plural(missing, missed) }) : known.length ? frame.note ?? "" : documents ? tr("No document was read in this frame.") : tr("No path was kept in this frame."));
+    setText(this.off, documents ? tr("Back to the documents that were found") : tr("Back to the paths that were kept"));
     setHidden(this.note, !this.note.textContent);
   }
 
   drawMass(story, frame) {
     setText(this.words, this.playing ? frame.title : "");
     this.words.title = "";
-    this.slider.setAttribute("aria-label", `Frame of ${story.title}`);
-    this.slider.setAttribute("aria-valuetext", `${frame.title} (${this.index + 1} of ${story.frames.length})`);
-    setText(this.title, `${story.title} ${frame.title}: where its mass is`);
+    this.slider.setAttribute("aria-label", tr("Frame of {title}", { title: story.title }));
+    this.slider.setAttribute("aria-valuetext", tr("{title} ({index} of {frames})", { title: frame.title, index: this.index + 1, frames: story.frames.length }));
+    setText(this.title, tr("{story} {frame}: where its mass is", { story: story.title, frame: frame.title }));
     if (!this.playing) return;
     const most = list(frame.best)[0]?.share || 1;
     reconcile(this.rows, list(frame.best), (entry, index) => `mass ${index}`, massRow, (row, entry) => patchMass(row, entry, most));
     setText(this.note, "");
     setHidden(this.note, true);
-    setText(this.off, "Back to the paths that were kept");
+    setText(this.off, tr("Back to the paths that were kept"));
   }
 
   start(index) {

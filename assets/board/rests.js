@@ -2,6 +2,7 @@
 
 import { el, setAttribute } from "./dom.js";
 import { list } from "./words.js";
+import { tr } from "../wording.js";
 
 // The text as nodes, in which each sentence stands as a thing of its own that can be pressed.
 export function sentenceText(text, rests) {
@@ -21,7 +22,7 @@ function sentence(text, rest) {
   node.tabIndex = 0;
   node.setAttribute("role", "button");
   node.setAttribute("aria-pressed", "false");
-  node.title = "What does it rest on?";
+  node.title = tr("What does it rest on?");
   node.dataset.sure = rest.sure;
   node.rest = rest;
   return node;

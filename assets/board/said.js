@@ -3,23 +3,24 @@
 import { button, changed, el, setHidden } from "./dom.js";
 import { influenceParts } from "./influence.js";
 import { list } from "./words.js";
+import { tr } from "../wording.js";
 
 export class Band {
   constructor(board) {
     this.board = board;
     this.memo = {};
     this.element = el("section", "band");
-    this.element.setAttribute("aria-label", "What the comparison shows");
+    this.element.setAttribute("aria-label", tr("What the comparison shows"));
   }
 
   update() {
     const { verdict, edits, without } = this.board.payload;
-    const taken = list(edits).length ? [el("p", "band-text taken", el("b", "", `Asked ${list(edits).join(", ")}${without ? ":" : "."}`), " ", without ?? "")] : [];
+    const taken = list(edits).length ? [el("p", "band-text taken", el("b", "", tr("Asked {edits}{without}", { edits: list(edits).join(", "), without: without ? ":" : "." })), " ", without ?? "")] : [];
     setHidden(this.element, !verdict?.text && !taken.length);
     if (this.element.hidden || !changed(this.memo, "verdict", [verdict, edits, without, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const [first, rest] = firstSentence(verdict?.text ?? "");
     const pending = verdict?.pending ? [" ", el("span", "pending", verdict.pending)] : [];
-    this.element.replaceChildren(...taken, el("p", "band-text", el("b", "", first), rest, ...pending), ...repairButton(this.board, verdict?.repair, verdict?.repair?.lane, "repair main-repair", "in its place"));
+    this.element.replaceChildren(...taken, el("p", "band-text", el("b", "", first), rest, ...pending), ...repairButton(this.board, verdict?.repair, verdict?.repair?.lane, "repair main-repair", tr("in its place")));
   }
 }
 
@@ -45,7 +46,7 @@ export class Said {
     this.board = board;
     this.memo = {};
     this.element = el("section", "said");
-    this.element.setAttribute("aria-label", "Why");
+    this.element.setAttribute("aria-label", tr("Why"));
   }
 
   update(data, number) {
@@ -56,8 +57,8 @@ export class Said {
     const tone = said?.tone ?? "good";
     if (!changed(this.memo, "said", [said, beside, influence?.texts, measure, data.repair, number, tone, full(this.board), Boolean(this.board.options.onRepair)])) return;
     const text = said?.head || said?.text ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
-    const before = beside ? [el("p", `beside beside-${beside.tone}`, el("b", "", "Against before:"), " ", beside.text, beside.said ? ` Before: ${beside.said}.` : "", beside.count ? ` Known answers ${beside.count}.` : "")] : [];
+    const before = beside ? [el("p", `beside beside-${beside.tone}`, el("b", "", tr("Against before:")), " ", beside.text, beside.said ? tr(" Before: {said}.", { said: beside.said }) : "", beside.count ? tr(" Known answers {count}.", { count: beside.count }) : "")] : [];
     const act = onLane ? (what) => onLane({ lane: number, do: what }) : null;
-    this.element.replaceChildren(...before, ...text, ...repairButton(this.board, data.repair, number, "repair", "in this lane"), ...influenceParts(influence, measure, act));
+    this.element.replaceChildren(...before, ...text, ...repairButton(this.board, data.repair, number, "repair", tr("in this lane")), ...influenceParts(influence, measure, act));
   }
 }

@@ -2,6 +2,7 @@
 
 import { button, el, reconcile, setAttribute, setHidden, setText } from "./dom.js";
 import { lastVerdict, laneName, list, toneOf, verdictWords } from "./words.js";
+import { tr } from "../wording.js";
 
 const NARROW = 600; // width of the board below which one lane is shown at a time, as on a screen of at most 800
 
@@ -11,7 +12,7 @@ export class Tabs {
     this.box = box;
     this.chosen = null;
     this.element = el("nav", "tabs");
-    this.element.setAttribute("aria-label", "Lanes");
+    this.element.setAttribute("aria-label", tr("Lanes"));
     this.observer = new ResizeObserver(() => this.measure());
     this.observer.observe(box);
     box.addEventListener("scroll", () => this.mark(), { passive: true });

@@ -2,9 +2,10 @@
 
 import { changed, el, setHidden, setText } from "./dom.js";
 import { list, span } from "./words.js";
+import { tr } from "../wording.js";
 
 const KINDS = {
-  preparation: "preparation", waiting: "waiting", retrieval: "retrieval", ranking: "ranking", model: "model", cache: "from cache",
+  preparation: tr("preparation"), waiting: tr("waiting"), retrieval: tr("retrieval"), ranking: tr("ranking"), model: tr("model"), cache: tr("from cache"),
 };
 
 export class Times {
@@ -15,7 +16,7 @@ export class Times {
     this.bar.setAttribute("role", "img");
     this.legend = el("ul", "legend");
     this.element = el("section", "times", this.bar, this.legend);
-    this.element.setAttribute("aria-label", "Where the time went");
+    this.element.setAttribute("aria-label", tr("Where the time went"));
   }
 
   // All bars have one scale, so that their lengths compare.
@@ -27,7 +28,7 @@ export class Times {
     this.bar.replaceChildren(...spans.map((part) => piece(part, longest)));
     const sums = Object.keys(KINDS).map((kind) => [kind, total(spans.filter((part) => part.kind === kind))])
       .filter(([kind, sum]) => sum >= 0.005 || (kind === "cache" && spans.some((part) => part.kind === kind)));
-    this.bar.setAttribute("aria-label", sums.map(([kind, sum]) => `${KINDS[kind]} ${span(sum)}`).join(", ") || "no time");
+    this.bar.setAttribute("aria-label", sums.map(([kind, sum]) => `${KINDS[kind]} ${span(sum)}`).join(", ") || tr("no time"));
     this.legend.replaceChildren(...sums.map(([kind, sum]) => el("li", "", el("i", `kind-${kind}`), `${KINDS[kind]}${kind === "cache" && sum < 0.005 ? "" : ` ${span(sum)}`}`)));
   }
 }
@@ -60,9 +61,9 @@ export class Progress {
     const known = Number.isFinite(fraction) && fraction !== null;
     setHidden(this.track, !known);
     this.fill.style.width = known ? `${Math.round(100 * Math.max(0, Math.min(1, fraction)))}%` : "0";
-    const parts = [text, known && !String(text).endsWith("%") ? `${Math.round(100 * fraction)} %` : "", Number.isFinite(left) && left !== null ? `about ${span(Math.max(1, Math.ceil(left)))} left` : ""];
+    const parts = [text, known && !String(text).endsWith("%") ? `${Math.round(100 * fraction)} %` : "", Number.isFinite(left) && left !== null ? tr("about {time} left", { time: span(Math.max(1, Math.ceil(left))) }) : ""];
     setText(this.text, parts.filter(Boolean).join(" · "));
-    setText(this.best, soFar ? `Shown so far: ${soFar}` : best ? `Best so far: ${best}` : "");
+    setText(this.best, soFar ? tr("Shown so far: {soFar}", { soFar }) : best ? tr("Best so far: {best}", { best }) : "");
     setHidden(this.best, !soFar && !best);
   }
 }

@@ -4,6 +4,7 @@
 
 import { button, el, setHidden, setText } from "./dom.js";
 import { plural } from "./words.js";
+import { tr } from "../wording.js";
 
 const PACE = 1100; // milliseconds that a frame is shown
 
@@ -13,15 +14,15 @@ export class Together {
     this.play = button("tool play-all", "", "", () => (this.timer ? this.pause() : this.begin()));
     this.slider = el("input", "slider");
     Object.assign(this.slider, { type: "range", min: "0", step: "1", value: "0" });
-    this.slider.setAttribute("aria-label", "Step of all lanes");
+    this.slider.setAttribute("aria-label", tr("Step of all lanes"));
     this.slider.addEventListener("input", () => {
       this.pause();
       this.show(Number(this.slider.value));
     });
     this.words = el("span", "together-words");
-    this.element = el("div", "together", this.play, this.slider, this.words, this.off = button("tool", "End", "Back to what was kept", () => board.pointing.clear()));
+    this.element = el("div", "together", this.play, this.slider, this.words, this.off = button("tool", tr("End"), tr("Back to what was kept"), () => board.pointing.clear()));
     this.element.setAttribute("role", "group");
-    this.element.setAttribute("aria-label", "All lanes in step");
+    this.element.setAttribute("aria-label", tr("All lanes in step"));
   }
 
   get replays() {
@@ -53,9 +54,9 @@ export class Together {
   draw() {
     const on = this.replays.some((replay) => replay.playing);
     const running = Boolean(this.timer);
-    setText(this.play, running ? "❚❚ Pause" : "▶ Play the searches in step");
+    setText(this.play, running ? tr("❚❚ Pause") : tr("▶ Play the searches in step"));
     setHidden(this.off, !on);
-    setText(this.words, on ? `step ${Number(this.slider.value) + 1} of ${this.frames}` : `${plural(this.frames, "step")}`);
+    setText(this.words, on ? tr("step {number} of {frames}", { number: Number(this.slider.value) + 1, frames: this.frames }) : `${plural(this.frames, "step")}`);
   }
 
   begin() {

@@ -1,11 +1,13 @@
 // Payload values as lists and words.
 
-const FATE_WORDS = { found: "found", dropped: "dropped", never: "never reached" };
+import { nounOf, tr } from "../wording.js";
+
+const FATE_WORDS = { found: tr("found"), dropped: tr("dropped"), never: tr("never reached") };
 
 export const list = (value) => (Array.isArray(value) ? value : []);
 export const count = (number) => (number === null || number === undefined ? "–" : Number(number).toLocaleString("en-US"));
-export const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
-export const sized = (number, words) => `${count(number)} ${number === 1 ? words.replace(/s$/, "") : words}`;
+export const plural = (number, word) => `${count(number)} ${nounOf(number, word)}`;
+export const sized = (number, words) => `${count(number)} ${nounOf(number, words.replace(/s$/, ""), words)}`;
 
 export function score(value) {
   if (value === null || value === undefined || !Number.isFinite(Number(value))) return "";
@@ -23,12 +25,12 @@ export function seconds(value) {
 // A span of time for people: 0.02 s, 1.4 s, 38 s, 3 min.
 export function span(value) {
   if (!Number.isFinite(value)) return "";
-  if (value >= 90) return `${Math.round(value / 60)} min`;
+  if (value >= 90) return tr("{minutes} min", { minutes: Math.round(value / 60) });
   return value < 0.005 ? "0 s" : `${value.toFixed(value < 0.1 ? 2 : value < 10 ? 1 : 0)} s`;
 }
 
 export function fateText(fate) {
-  if (!fate) return "not known yet";
+  if (!fate) return tr("not known yet");
   const word = FATE_WORDS[fate.fate] ?? "";
   const text = fate.text ?? "";
   if (fate.plain) return text;
@@ -48,4 +50,4 @@ export function toneOf(verdict) {
 }
 
 // What a tag says: so many of the known answers, or a word where there is one alone.
-export const verdictWords = (verdict) => (verdict ? verdict.word ?? `${verdict.right} of ${verdict.of}` : "");
+export const verdictWords = (verdict) => (verdict ? verdict.word ?? tr("{right} of {of}", { right: verdict.right, of: verdict.of }) : "");

@@ -19,6 +19,7 @@ import { Drag } from "./drag.js";
 import { BrickForm } from "./form.js";
 import { Palette } from "./palette.js";
 import { rowOf } from "./row.js";
+import { tr } from "../wording.js";
 
 const LEAST_PANELS = 250; // pixels of height
 const benches = new WeakMap();
@@ -43,23 +44,23 @@ class BenchView {
     this.edits = new Edits();
     this.memo = {};
     this.data = {};
-    this.undoButton = button("tool", "Undo", "", () => this.edit({ do: "undo" }));
-    this.redoButton = button("tool", "Redo", "", () => this.edit({ do: "redo" }));
-    this.undoButton.title = "Undo (Ctrl+Z)";
-    this.redoButton.title = "Redo (Ctrl+Y)";
-    this.textButton = button("tool", "As text", "", () => this.edit({ do: "as-text", on: !this.data.as_text }));
-    this.keys = el("p", "keys", "Arrows move, Enter sets, typing searches, Delete removes, Alt+arrows shift, Ctrl+D copies. Drag to reorder.");
+    this.undoButton = button("tool", tr("Undo"), "", () => this.edit({ do: "undo" }));
+    this.redoButton = button("tool", tr("Redo"), "", () => this.edit({ do: "redo" }));
+    this.undoButton.title = tr("Undo (Ctrl+Z)");
+    this.redoButton.title = tr("Redo (Ctrl+Y)");
+    this.textButton = button("tool", tr("As text"), "", () => this.edit({ do: "as-text", on: !this.data.as_text }));
+    this.keys = el("p", "keys", tr("Arrows move, Enter sets, typing searches, Delete removes, Alt+arrows shift, Ctrl+D copies. Drag to reorder."));
     this.tools = el("div", "tools", this.undoButton, this.redoButton, this.textButton, this.keys);
     this.text = el("textarea", "text");
     Object.assign(this.text, { rows: 2, spellcheck: false });
-    this.text.setAttribute("aria-label", "The line as text");
-    this.take = button("tool take", "Take over", "", () => this.takeText());
+    this.text.setAttribute("aria-label", tr("The line as text"));
+    this.take = button("tool take", tr("Take over"), "", () => this.takeText());
     this.textBox = el("div", "text-box", this.text, this.take);
     this.trouble = el("p", "trouble");
     this.trouble.setAttribute("role", "alert");
     this.line = el("div", "row line");
     this.line.setAttribute("role", "list");
-    this.line.setAttribute("aria-label", "The line, a brick a step");
+    this.line.setAttribute("aria-label", tr("The line, a brick a step"));
     this.palette = new Palette(this);
     this.form = new BrickForm(this);
     this.change = new Change(this);
@@ -249,7 +250,7 @@ class BenchView {
 // The settings of the chosen brick and what fits in its place, one at a time where there is no room for both.
 class Tabs {
   constructor(bench) {
-    this.form = button("tab", "Settings", "", () => this.show("form"));
+    this.form = button("tab", tr("Settings"), "", () => this.show("form"));
     this.palette = button("tab", "", "", () => this.show("palette"));
     this.element = el("div", "tabs", this.form, this.palette);
     this.bench = bench;
@@ -258,8 +259,8 @@ class Tabs {
 
   update(form, count) {
     setHidden(this.element, !form);
-    setText(this.form, form ? `Settings of ${form.title}` : "Settings");
-    setText(this.palette, `In its place: ${count}`);
+    setText(this.form, form ? tr("Settings of {title}", { title: form.title }) : tr("Settings"));
+    setText(this.palette, tr("In its place: {count}", { count }));
     this.shown ??= form ? "form" : "palette";
     this.show(form ? this.shown : "palette", true);
   }

@@ -5,12 +5,13 @@
 //        over: {state: offer | running | done, text, fraction, rows: [{label, before, now, difference, tone, chance, n}], mine, failed, again} | null}
 
 import { button, changed, el } from "../board/dom.js";
+import { tr } from "../wording.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 27; // pixels between two nodes of a column
 const LETTER = 6.7; // pixels of a letter, roughly
-const TURNS = { stayed: "kept before and now", came: "came back", went: "went", passed: "kept by neither" };
-const ALONE = { stayed: "kept", passed: "not kept" }; // where there was no line before
+const TURNS = { stayed: tr("kept before and now"), came: tr("came back"), went: tr("went"), passed: tr("kept by neither") };
+const ALONE = { stayed: tr("kept"), passed: tr("not kept") }; // where there was no line before
 const SIGNS = { stayed: "●", came: "+", went: "−", passed: "○" };
 
 export class Change {
@@ -18,7 +19,7 @@ export class Change {
     this.bench = bench;
     this.memo = {};
     this.element = el("section", "panel change");
-    this.element.setAttribute("aria-label", "What the change did");
+    this.element.setAttribute("aria-label", tr("What the change did"));
     this.watch = new ResizeObserver(() => this.resize());
     this.watch.observe(this.element);
   }
@@ -32,26 +33,26 @@ export class Change {
   }
 
   empty({ running, complete }) {
-    const words = running ? "At work: what this change did is shown here once it has run." : complete
-      ? "Press Run. From then on the line runs as you change it, and what a change did is shown here."
-      : "Complete the line: it then runs as you change it, and what a change did is shown here.";
-    return [el("div", "panel-head", el("h3", "", el("b", "", "What the line does"))), el("p", "none", words)];
+    const words = running ? tr("At work: what this change did is shown here once it has run.") : complete
+      ? tr("Press Run. From then on the line runs as you change it, and what a change did is shown here.")
+      : tr("Complete the line: it then runs as you change it, and what a change did is shown here.");
+    return [el("div", "panel-head", el("h3", "", el("b", "", tr("What the line does")))), el("p", "none", words)];
   }
 
   drawn(data, more) {
-    const title = el("h3", "", el("b", "", data.both ? "What this change did" : "What the line does"));
-    const head = el("div", "panel-head", title, el("span", "of", data.both ? data.what || "another line" : "this question"));
+    const title = el("h3", "", el("b", "", data.both ? tr("What this change did") : tr("What the line does")));
+    const head = el("div", "panel-head", title, el("span", "of", data.both ? data.what || tr("another line") : tr("this question")));
     if (data.both) head.append(this.hold(more.held));
     const parts = [head, this.facts(data.facts), data.over ? this.over(data.over) : null];
     this.picture = data.picture.nodes.length ? el("div", "picture") : null;
     const body = el("div", "scroll", this.picture, this.legend(data), this.rows(data));
-    Object.assign(body, { tabIndex: 0, role: "region", ariaLabel: `What came back and what went: picture and ${data.noun}` });
+    Object.assign(body, { tabIndex: 0, role: "region", ariaLabel: tr("What came back and what went: picture and {noun}", { noun: data.noun }) });
     return [...parts, body].filter(Boolean);
   }
 
   hold(held) {
-    const made = button("more", held ? "held as before: let go" : "hold as before", "", () => this.bench.edit({ do: "hold", on: !held }));
-    made.title = held ? "Compare with the line before each change again" : "Compare all further changes with this line before";
+    const made = button("more", held ? tr("held as before: let go") : tr("hold as before"), "", () => this.bench.edit({ do: "hold", on: !held }));
+    made.title = held ? tr("Compare with the line before each change again") : tr("Compare all further changes with this line before");
     made.setAttribute("aria-pressed", String(Boolean(held)));
     return made;
   }
@@ -70,7 +71,7 @@ export class Change {
     const offer = () => button("more", text, "", () => this.bench.edit({ do: "over" }));
     const box = el("div", `over ${state}`);
     box.setAttribute("role", "group");
-    box.setAttribute("aria-label", "Over more questions");
+    box.setAttribute("aria-label", tr("Over more questions"));
     if (state === "offer") return box.append(offer()), box;
     const head = el("p", "over-head", el("b", "", text));
     if (state === "running") {
@@ -78,15 +79,15 @@ export class Change {
       Object.assign(bar, { max: 1, value: fraction });
       bar.setAttribute("aria-label", text);
       head.append(bar);
-      if (mine) head.append(button("more", "Cancel", "", () => this.bench.edit({ do: "cancel-over" })));
+      if (mine) head.append(button("more", tr("Cancel"), "", () => this.bench.edit({ do: "cancel-over" })));
     }
-    if (again) head.append(button("more", "try it again", "", () => this.bench.edit({ do: "over" })));
+    if (again) head.append(button("more", tr("try it again"), "", () => this.bench.edit({ do: "over" })));
     const list = el("dl", "pairs");
     for (const { label, before, now, difference, tone, chance, n } of rows) {
-      const value = el("dd", tone, before, " → ", el("b", "", now), el("span", "interval", ` ${difference}, ${n} pairs${chance ? ` (${chance})` : ""}`));
+      const value = el("dd", tone, before, " → ", el("b", "", now), el("span", "interval", tr(" {difference}, {n} pairs{chance}", { difference, n, chance: chance ? ` (${chance})` : "" })));
       list.append(el("div", "", el("dt", "", label), value));
     }
-    box.append(head, list, failed ? el("p", "interval", `Some failed: ${failed}`) : "");
+    box.append(head, list, failed ? el("p", "interval", tr("Some failed: {failed}", { failed })) : "");
     return box;
   }
 
@@ -99,7 +100,7 @@ export class Change {
       sample.setAttribute("aria-hidden", "true");
       list.append(el("li", "", sample, `${counts[turn].toLocaleString("en")} ${said}`));
     }
-    if (!list.children.length) list.append(el("li", "", `No ${noun} yet.`));
+    if (!list.children.length) list.append(el("li", "", tr("No {noun} yet.", { noun })));
     return list;
   }
 
@@ -114,7 +115,7 @@ export class Change {
       if (row.why) item.append(el("span", "why", row.why));
       list.append(item);
     }
-    if (more) list.append(el("li", "passed", el("span", "what", `and ${more.toLocaleString("en")} more ${noun}`)));
+    if (more) list.append(el("li", "passed", el("span", "what", tr("and {more} more {noun}", { more: more.toLocaleString("en"), noun }))));
     return list;
   }
 
@@ -156,7 +157,7 @@ function pictureOf({ nodes, edges }, width) {
   });
   const marks = nodes.map((node) => mark(node, places.get(node.id)));
   const names = nodes.map((node) => named(node, places.get(node.id), room(node.x)));
-  const made = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Picture of ${nodes.length} nodes: what came back and what went is in the list below` });
+  const made = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": tr("Picture of {nodes} nodes: what came back and what went is in the list below", { nodes: nodes.length }) });
   made.append(...lines, ...marks, ...names);
   return made;
 }
@@ -172,7 +173,7 @@ function mark({ role, turn }, { x, y }) {
 }
 
 function named({ name, role, turn }, { x, y, first, last }, room) {
-  const said = role === "answer" && turn === "came" ? " (came back)" : role === "answer" && turn === "went" ? " (went)" : "";
+  const said = role === "answer" && turn === "came" ? tr(" (came back)") : role === "answer" && turn === "went" ? tr(" (went)") : "";
   const letters = Math.max(4, Math.floor(room / LETTER) - said.length);
   const text = svg("text", first ? { x: Math.max(4, x - 10), y: y + 24, class: "first" } : last ? { x: x + 12, y: y + 4, class: `${role} ${turn}` } : { x: x + 3, y: y - 8, class: `${role} ${turn}` });
   const title = svg("title", {});

@@ -1,6 +1,7 @@
 // The parameters of the chosen brick, a field each; where a step of the palette is pointed at, what that is.
 
 import { button, changed, el } from "../board/dom.js";
+import { tr } from "../wording.js";
 
 const OTHER = "…"; // stands for an expression that is typed
 
@@ -17,7 +18,7 @@ export class BrickForm {
     const focused = this.bench.root.activeElement?.dataset?.field;
     this.element.classList.toggle("settings", Boolean(form));
     this.element.classList.toggle("idle", !form && !pointed);
-    this.element.setAttribute("aria-label", form ? `Settings of ${form.title}` : "About the step");
+    this.element.setAttribute("aria-label", form ? tr("Settings of {title}", { title: form.title }) : tr("About the step"));
     this.element.replaceChildren(...(form ? this.settings(form) : this.about(pointed)));
     if (focused) this.element.querySelector(`[data-field="${focused}"]`)?.focus({ preventScroll: true });
   }
@@ -26,7 +27,7 @@ export class BrickForm {
     const fields = el("div", "fields", ...form.fields.map((field) => this.field(form.key, field)));
     const body = el("div", "scroll", el("p", "sentence", form.sentence), form.advice ? this.advice(form) : null, fields);
     if (form.arms) body.append(this.branch(form));
-    if (!form.fields.length && !form.arms) body.append(el("p", "none", "It has nothing to set."));
+    if (!form.fields.length && !form.arms) body.append(el("p", "none", tr("It has nothing to set.")));
     return [el("div", "panel-head", el("h3", "", el("b", "", form.title))), body];
   }
 
@@ -37,9 +38,9 @@ export class BrickForm {
   }
 
   branch(form) {
-    const box = el("div", "branch-tools", button("tool", "Add a row for more hops", "", () => this.bench.edit({ do: "add-arm", key: form.key })));
+    const box = el("div", "branch-tools", button("tool", tr("Add a row for more hops"), "", () => this.bench.edit({ do: "add-arm", key: form.key })));
     if (form.arms.length > 1)
-      for (const arm of form.arms) box.append(button("tool", `Remove the row for ${arm}`, "", () => this.bench.edit({ do: "remove-arm", key: form.key, name: arm })));
+      for (const arm of form.arms) box.append(button("tool", tr("Remove the row for {arm}", { arm }), "", () => this.bench.edit({ do: "remove-arm", key: form.key, name: arm })));
     return box;
   }
 
@@ -50,7 +51,7 @@ export class BrickForm {
     const label = el("label", "", field.label);
     label.htmlFor = id;
     const differs = JSON.stringify(field.value) !== JSON.stringify(field.default);
-    const reset = differs ? button("reset", "↺", `Set ${field.label} back to ${field.default}`, () => set(field.default)) : null;
+    const reset = differs ? button("reset", "↺", tr("Set {label} back to {default}", { label: field.label, default: field.default }), () => set(field.default)) : null;
     const help = el("p", "help", field.help);
     help.id = `${id}-help`;
     control.setAttribute("aria-describedby", help.id);
@@ -67,9 +68,9 @@ export class BrickForm {
   }
 
   about(entry) {
-    if (!entry) return [el("div", "scroll", el("p", "none", "Point at a step to read what it does. Click it, or drag it into the line: between two bricks, or over one to replace it."))];
+    if (!entry) return [el("div", "scroll", el("p", "none", tr("Point at a step to read what it does. Click it, or drag it into the line: between two bricks, or over one to replace it.")))];
     const { text, reads, writes, used } = entry.about;
-    const facts = [["Reads", reads], ["Gives", writes], ["In", used]];
+    const facts = [[tr("Reads"), reads], [tr("Gives"), writes], [tr("In"), used]];
     const list = el("dl", "facts", ...facts.filter(([, value]) => value).map(([name, value]) => el("div", "", el("dt", "", name), el("dd", "", value))));
     return [el("div", "panel-head", el("h3", "", el("b", "", entry.title)), el("code", "", entry.name)), el("div", "scroll", list, ...text.map((part) => el("p", "prose", part)))];
   }
@@ -80,7 +81,7 @@ function curveOf({ label, curve }, set) {
   const { of, points } = curve;
   const bars = points.map(({ value, alive, now, next }) => {
     const count = value.toLocaleString("en");
-    const made = button(`point${now ? " now" : ""}${next ? " next" : ""}`, "", `${label} ${count}: ${alive} of ${of} alive${next ? ", the next one comes in" : ""}`, () => set(value));
+    const made = button(`point${now ? " now" : ""}${next ? " next" : ""}`, "", tr("{label} {count}: {alive} of {of} alive{next}", { label, count, alive, of, next: next ? tr(", the next one comes in") : "" }), () => set(value));
     if (now) made.setAttribute("aria-current", "true");
     const bar = el("i", "");
     bar.style.height = `${Math.round((22 * alive) / of)}px`;
@@ -90,11 +91,11 @@ function curveOf({ label, curve }, set) {
   const coming = points.find((point) => point.next);
   const most = points.at(-1).alive;
   const first = points.find((point) => point.alive === most);
-  const settled = most ? `From ${first.value.toLocaleString("en")} on ${most} of ${of} are alive.` : `No value brings any of the ${of} in: they are lost before.`;
-  const words = coming ? `At ${coming.value.toLocaleString("en")} the next of ${of} comes in.` : settled;
+  const settled = most ? tr("From {value} on {most} of {of} are alive.", { value: first.value.toLocaleString("en"), most, of }) : tr("No value brings any of the {of} in: they are lost before.", { of });
+  const words = coming ? tr("At {value} the next of {of} comes in.", { value: coming.value.toLocaleString("en"), of }) : settled;
   const box = el("div", "curve", el("div", "points", ...bars), el("p", "curve-words", words));
   box.setAttribute("role", "group");
-  box.setAttribute("aria-label", `What values of ${label} do to this question`);
+  box.setAttribute("aria-label", tr("What values of {label} do to this question", { label }));
   return box;
 }
 
@@ -113,7 +114,7 @@ function control_of(field, set, id) {
     const known = field.options.some((one) => one.value === shown);
     for (const one of field.options) control.append(option(one.value, one.words, one.value === shown));
     if (field.kind === "model") {
-      control.append(option(OTHER, "another expression…", !known));
+      control.append(option(OTHER, tr("another expression…"), !known));
       more = input(id, shown, field.label, (text) => set(text));
       more.placeholder = "prefilter(encoder, choose, 32)";
       more.hidden = known;
@@ -152,7 +153,7 @@ function input(id, value, label, say) {
   made.autocomplete = "off";
   made.spellcheck = false;
   if (label) {
-    made.setAttribute("aria-label", `${label}: expression`);
+    made.setAttribute("aria-label", tr("{label}: expression", { label }));
     made.dataset.field = `${id} expression`;
   }
   let before = made.value;

@@ -1,6 +1,7 @@
 // What fits at the chosen place, searched here, grouped by stage; what does not fit waits behind a line, with its reasons.
 
 import { button, changed, el, setText } from "../board/dom.js";
+import { nounOf, tr } from "../wording.js";
 
 export class Palette {
   constructor(bench) {
@@ -9,16 +10,16 @@ export class Palette {
     this.title = el("h3", "");
     this.more = button("more", "", "", () => this.showOthers(this.others.hidden));
     this.search = el("input", "search");
-    Object.assign(this.search, { type: "search", placeholder: "Search steps, papers, what they do", autocomplete: "off" });
-    this.search.setAttribute("aria-label", "Search the steps that fit here");
+    Object.assign(this.search, { type: "search", placeholder: tr("Search steps, papers, what they do"), autocomplete: "off" });
+    this.search.setAttribute("aria-label", tr("Search the steps that fit here"));
     this.search.addEventListener("input", () => this.filter());
-    this.none = el("p", "none", "No step that fits here holds all these words.");
+    this.none = el("p", "none", tr("No step that fits here holds all these words."));
     this.list = el("div", "list");
     this.others = el("div", "others");
     this.others.hidden = true;
     this.body = el("div", "scroll", this.none, this.list, this.others);
     this.element = el("section", "panel palette", el("div", "panel-head", this.title, this.more), this.search, this.body);
-    this.element.setAttribute("aria-label", "Steps that fit");
+    this.element.setAttribute("aria-label", tr("Steps that fit"));
     this.pointed = null;
   }
 
@@ -35,12 +36,12 @@ export class Palette {
     const focused = this.bench.root.activeElement?.dataset?.entry;
     this.begin(chosen);
     this.replaces = chosen?.key !== undefined;
-    this.title.replaceChildren(el("b", "", data.where ?? ""), `: ${data.count} ${data.count === 1 ? "step fits" : "steps fit"}`);
-    setText(this.more, `${data.more} others do not fit here, why`);
+    this.title.replaceChildren(el("b", "", data.where ?? ""), `: ${data.count} ${nounOf(data.count, "step fits", "steps fit")}`);
+    setText(this.more, tr("{more} others do not fit here, why", { more: data.more }));
     this.more.hidden = !data.more;
     this.more.setAttribute("aria-expanded", String(!this.others.hidden));
     this.list.replaceChildren(...data.groups.map((group) => this.group(group)));
-    this.others.replaceChildren(el("h4", "", "Do not fit here"), ...data.others.map((one) => el("p", "other", el("b", "", one.titles.join(", ")), `: ${one.why}`)));
+    this.others.replaceChildren(el("h4", "", tr("Do not fit here")), ...data.others.map((one) => el("p", "other", el("b", "", one.titles.join(", ")), `: ${one.why}`)));
     this.filter();
     if (focused) this.list.querySelector(`[data-entry="${focused}"]`)?.focus({ preventScroll: true });
   }

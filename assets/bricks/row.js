@@ -1,6 +1,7 @@
 // A row of bricks with a slot before, between and behind them; a brick that holds rows is a frame around them.
 
 import { button, el } from "../board/dom.js";
+import { tr } from "../wording.js";
 
 export function rowOf(bench, bricks, prefix, extra = []) {
   const last = slot(bench, `${prefix}${bricks.length}`);
@@ -25,7 +26,7 @@ function cell(...parts) {
 
 function slot(bench, name) {
   const where = bench.data.slots[name] ?? "";
-  const open = button("slot-button", "+", `Add a step ${where}`, () => bench.choose({ slot: name }, "palette"));
+  const open = button("slot-button", "+", tr("Add a step {where}", { where }), () => bench.choose({ slot: name }, "palette"));
   open.dataset.stop = `slot ${name}`;
   const chosen = bench.data.chosen?.slot === name;
   if (chosen) open.setAttribute("aria-current", "true");
@@ -55,8 +56,8 @@ function brickOf(bench, brick, number) {
     classes,
     open,
     el("div", "head", el("span", "stage", `${number}${brick.stage_words}`), el("span", "minis",
-      tool("copy", icon(), `Copy ${brick.title}`, { do: "duplicate", key: brick.key }),
-      tool("remove", "×", `Remove ${brick.title}`, { do: "remove", key: brick.key }), grip)),
+      tool("copy", icon(), tr("Copy {title}", { title: brick.title }), { do: "duplicate", key: brick.key }),
+      tool("remove", "×", tr("Remove {title}", { title: brick.title }), { do: "remove", key: brick.key }), grip)),
     el("p", "name", brick.title),
     brick.given.length ? given(brick.given) : el("p", "given", brick.words),
     brick.arms.length ? arms(bench, brick) : null,
@@ -117,7 +118,7 @@ function outcome(out) {
     bar.firstChild.style.width = `${(100 * out.alive) / Math.max(1, out.of)}%`;
     bar.className = `bar ${out.alive === out.of ? "good" : out.alive ? "warn" : "bad"}`;
   }
-  const lost = out.lost ? `${out.lost}${out.lost_more ? `, and ${out.lost_more} more lost` : ""}` : "";
+  const lost = out.lost ? `${out.lost}${out.lost_more ? tr(", and {lost_more} more lost", { lost_more: out.lost_more }) : ""}` : "";
   const made = el(
     "div",
     "outcome",
@@ -134,7 +135,7 @@ function outcome(out) {
 
 // A step of the run that is no brick of the line: the reader that answers where no language model is asked.
 function added(one) {
-  const item = el("div", "brick added read", el("div", "head", el("span", "stage", "Answers without a language model")), el("p", "name", one.title), outcome(one.outcome));
+  const item = el("div", "brick added read", el("div", "head", el("span", "stage", tr("Answers without a language model"))), el("p", "name", one.title), outcome(one.outcome));
   item.setAttribute("role", "listitem");
   return item;
 }

@@ -4,6 +4,7 @@
 // is set as text.
 
 import { el } from "../board/dom.js";
+import { tr } from "../wording.js";
 
 function row(entry, current, choose) {
   const button = el("button", entry.changes ? "row change" : "row");
@@ -13,7 +14,7 @@ function row(entry, current, choose) {
   if (entry.id === current) button.setAttribute("aria-current", "true");
   const head = el("span", "head");
   head.append(el("b", "", entry.label), el("span", "number", entry.number));
-  if (entry.needs) head.append(el("span", "needs", "not installed"));
+  if (entry.needs) head.append(el("span", "needs", tr("not installed")));
   button.append(head, el("span", "sentence", entry.sentence), bricksOf(entry));
   if (entry.needs) button.append(el("span", "how", entry.needs));
   button.addEventListener("click", () => choose(entry.id));
@@ -32,9 +33,9 @@ class Chooser {
     this.root = root;
     this.element = el("div", "chooser");
     this.search = el("input", "search");
-    Object.assign(this.search, { type: "search", placeholder: "Search: beam, PageRank, No. 12, language model …", autocomplete: "off" });
-    this.search.setAttribute("aria-label", "Search methods");
-    this.none = el("p", "none", "No method holds all these words.");
+    Object.assign(this.search, { type: "search", placeholder: tr("Search: beam, PageRank, No. 12, language model …"), autocomplete: "off" });
+    this.search.setAttribute("aria-label", tr("Search methods"));
+    this.none = el("p", "none", tr("No method holds all these words."));
     this.list = el("div", "list");
     this.element.append(this.search, this.none, this.list);
     root.append(this.element);

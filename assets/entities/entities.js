@@ -8,11 +8,12 @@
 import { button, el } from "../board/dom.js";
 import { Edits } from "../board/edits.js";
 import { chip, Field } from "./field.js";
+import { tr } from "../wording.js";
 
 const SHOWN = 8; // right answers before the rest is folded away
 const LISTS = {
-  entities: { label: "Starts from", mark: "◆", entry: "Starts from: add an entity", empty: "+ found in the question", more: "+ add" },
-  answers: { label: "Right answers", mark: "★", entry: "Add a right answer", empty: "+ Add the right answer to see where it is lost", more: "+ add" },
+  entities: { label: tr("Starts from"), mark: "◆", entry: tr("Starts from: add an entity"), empty: tr("+ found in the question"), more: tr("+ add") },
+  answers: { label: tr("Right answers"), mark: "★", entry: tr("Add a right answer"), empty: tr("+ Add the right answer to see where it is lost"), more: tr("+ add") },
 };
 const shown = new WeakMap();
 
@@ -112,8 +113,8 @@ class Line {
     const held = chips.held ?? new Map(); // a chip stays the same element, so that no click on it is lost
     chips.held = new Map(few.map((one) => [JSON.stringify(one), held.get(JSON.stringify(one)) ?? this.chip(list, one)]));
     const rows = [...chips.held.values()];
-    if (names.length > few.length) rows.push(this.fold(`and ${(names.length - few.length).toLocaleString("en")} more`, true));
-    else if (list === "answers" && names.length > SHOWN) rows.push(this.fold("fewer", false));
+    if (names.length > few.length) rows.push(this.fold(tr("and {names} more", { names: (names.length - few.length).toLocaleString("en") }), true));
+    else if (list === "answers" && names.length > SHOWN) rows.push(this.fold(tr("fewer"), false));
     for (const row of [...chips.children]) if (!rows.includes(row)) row.remove();
     for (const [place, row] of rows.entries()) if (chips.children[place] !== row) chips.insertBefore(row, chips.children[place] ?? null);
   }
@@ -138,9 +139,9 @@ class Line {
   }
 
   meantLine(one) {
-    const line = el("p", "meant", one.text ? `Read “${one.text}” as ` : "Started from ", el("b", "", one.name), one.note ? ` (${one.note})` : "");
+    const line = el("p", "meant", one.text ? tr("Read “{text}” as ", { text: one.text }) : tr("Started from "), el("b", "", one.name), one.note ? ` (${one.note})` : "");
     for (const [place, other] of one.others.entries()) {
-      line.append(place ? " or " : " · did you mean ");
+      line.append(place ? tr(" or ") : tr(" · did you mean "));
       line.append(button("swap", other.name, "", () => this.edit({ list: "entities", op: "swap", name: other.name, instead: one.name })));
       if (other.note) line.append(` (${other.note})`);
     }

@@ -1,6 +1,7 @@
 // An input with suggestions: a combobox whose list is filled from outside (WAI-ARIA authoring practices, list autocomplete).
 
 import { button, el } from "../board/dom.js";
+import { nounOf, tr } from "../wording.js";
 
 const SETTLED = 200; // milliseconds after the last letter
 const LONGEST = 200;
@@ -20,7 +21,7 @@ export class Field {
     this.list.id = id;
     this.list.hidden = true;
     this.list.setAttribute("role", "listbox");
-    this.list.setAttribute("aria-label", "Suggestions");
+    this.list.setAttribute("aria-label", tr("Suggestions"));
     this.live = el("span", "sr-only");
     this.live.setAttribute("aria-live", "polite");
     this.element = el("span", "field", this.input, this.list, this.live);
@@ -54,7 +55,7 @@ export class Field {
     if (!options.length) this.list.append(this.nothing());
     this.list.hidden = false;
     this.input.setAttribute("aria-expanded", String(options.length > 0));
-    this.live.textContent = options.length ? `${options.length} ${options.length === 1 ? "suggestion" : "suggestions"}` : "No suggestion";
+    this.live.textContent = options.length ? `${options.length} ${nounOf(options.length, "suggestion")}` : tr("No suggestion");
     this.point(this.eager && options.length ? 0 : -1);
   }
 
@@ -69,7 +70,7 @@ export class Field {
   }
 
   nothing() {
-    const row = el("li", "none", "No name like this in the graph");
+    const row = el("li", "none", tr("No name like this in the graph"));
     row.setAttribute("role", "option");
     row.setAttribute("aria-disabled", "true");
     return row;
@@ -141,7 +142,7 @@ export class Field {
 export function chip(name, mark, note, onRemove) {
   const sign = el("span", "mark", mark);
   sign.setAttribute("aria-hidden", "true");
-  const box = el("span", "chip", sign, el("span", "name", name), button("remove", "×", `Remove ${name}`, onRemove));
+  const box = el("span", "chip", sign, el("span", "name", name), button("remove", "×", tr("Remove {name}", { name }), onRemove));
   box.title = note ? `${name}: ${note}` : name;
   box.setAttribute("role", "listitem");
   return box;

@@ -3,6 +3,7 @@
 // data: { question, entities: [name], answers: [name], number, of }. Triggers: go = { by: -1 | 1, at: ... } and leave. Names are set as text.
 
 import { el } from "../board/dom.js";
+import { nounOf, tr } from "../wording.js";
 
 function key(sign, words, act) {
   const node = el("button", "key", sign);
@@ -29,16 +30,16 @@ class Presenter {
     const facts = el("div", "facts");
     facts.append(...(data.entities ?? []).map((name) => el("span", "chip seed", `◆ ${name}`)));
     if (data.answers?.length) {
-      const right = el("span", "chip right", `★ ${data.answers.length} right answer${data.answers.length === 1 ? "" : "s"}`);
+      const right = el("span", "chip right", `★ ${data.answers.length} ${nounOf(data.answers.length, "right answer")}`);
       right.title = data.answers.join(", ");
       facts.append(right);
     }
     const ways = el("nav", "ways");
-    ways.setAttribute("aria-label", "Cases");
+    ways.setAttribute("aria-label", tr("Cases"));
     if (data.of > 1) {
-      ways.append(key("←", "Case before", () => this.go(-1)), el("span", "place", `case ${data.number} of ${data.of}`), key("→", "Next case", () => this.go(1)));
+      ways.append(key("←", tr("Case before"), () => this.go(-1)), el("span", "place", tr("case {number} of {of}", { number: data.number, of: data.of })), key("→", tr("Next case"), () => this.go(1)));
     }
-    ways.append(key("Esc", "Leave the presentation", () => this.leave()));
+    ways.append(key("Esc", tr("Leave the presentation"), () => this.leave()));
     facts.append(ways);
     this.element.replaceChildren(el("h1", "", data.question), facts);
   }

@@ -33,6 +33,7 @@ from pages.parts.board.text_story import story
 from pages.parts.board.text_verdict import answer_tag, tone
 from pages.parts.board.verdict import verdict_data
 from pages.parts.shared.text import many
+from pages.parts.shared.wording import tr
 
 STAGE = dict[str, Any]
 
@@ -133,7 +134,7 @@ class DocumentView:
         shown = {} if state.prompt is None else dict(state.prompt.hits)
         excerpt = None
         if state.excerpt is not None:
-            excerpt = f"Nearest sentence, of {passage(lane.graph, state.excerpt.chunk, frozenset())['title']}"
+            excerpt = tr("Nearest sentence, of {title}", title=passage(lane.graph, state.excerpt.chunk, frozenset())["title"])
         return {
             "funnel": [_stage(name, passages.get(name), words.get(name)) for name in TEXT_STAGES] if words or passages else None,
             "verdict": answer_tag(alive, len(set(ask.question.answers)), state.answer is not None),
@@ -157,7 +158,11 @@ def _graph_line(comparison: Comparison, lane: Lane) -> str:
 
 
 def _named(given: int, unplaced: int) -> str:
-    return f"{many(given, 'document')} named{f', {unplaced:,} not in the corpus' if unplaced else ''}"
+    return tr(
+        "{documents} named{unplaced}",
+        documents=many(given, "document"),
+        unplaced=tr(", {unplaced:,} not in the corpus", unplaced=unplaced) if unplaced else "",
+    )
 
 
 def _merged(comparison: Comparison, lane: Lane) -> list[str]:
@@ -168,10 +173,10 @@ def _merged(comparison: Comparison, lane: Lane) -> list[str]:
     try:
         edits = mends_of(corpus).edits
     except StoreError:
-        return ["merges cannot be read"]
+        return [tr("merges cannot be read")]
     absent = len(unmatched(origin.graph, edits))
     found = [many(len(edits) - absent, "merge")] if len(edits) > absent else []
-    return [*found, *([f"{absent:,} of {many(len(edits), 'merge')} not in it"] if absent else [])]
+    return [*found, *([tr("{absent:,} of {merges} not in it", absent=absent, merges=many(len(edits), "merge"))] if absent else [])]
 
 
 def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:

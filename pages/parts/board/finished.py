@@ -15,6 +15,7 @@ from pages.parts.board.html_report import report_html
 from pages.parts.board.payload import Board
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
 from pages.parts.shared.session_state import Session
+from pages.parts.shared.wording import tr
 
 
 def finished_board(comparison: Comparison, key: str) -> Board:
@@ -32,16 +33,16 @@ def finished_board(comparison: Comparison, key: str) -> Board:
     clicked = board(show_thumbs(comparison, drawn), key="finished_board")
     press_thumb(comparison, clicked.thumb)
     if clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:
-        st.switch_page("pages/graphs.py", query_params={"entity": graph.node_name(node), "graph": graph.name})
+        st.switch_page("pages/graphs.py", query_params={"entity": graph.node_name(node), tr("graph"): graph.name})
     return drawing
 
 
 def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") -> None:
     """The report and the data, as files."""
-    st.download_button("Report (HTML)", lambda: report(comparison, drawing), f"{name}.html", "text/html", on_click="ignore")
+    st.download_button(tr("Report (HTML)"), lambda: report(comparison, drawing), f"{name}.html", "text/html", on_click="ignore")
 
     st.download_button(
-        "Data (JSON)",
+        tr("Data (JSON)"),
         lambda: json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=1),
         f"{name}.json",
         "application/json",
@@ -53,11 +54,11 @@ def report(comparison: Comparison, drawing: Board) -> str:
     """The comparison as one self-contained HTML file, without what a lane shows of a ranking that is not done."""
     asked = comparison.ask
     meta = {
-        "documents" if asked.source.documents else "graph": asked.source.graph.name,
-        "seed": asked.seed,
-        "date": date.today().isoformat(),
-        "starts from": ", ".join(asked.question.entities),
-        "known answers": ", ".join(asked.question.answers),
+        tr("documents") if asked.source.documents else tr("graph"): asked.source.graph.name,
+        tr("seed"): asked.seed,
+        tr("date"): date.today().isoformat(),
+        tr("starts from"): ", ".join(asked.question.entities),
+        tr("known answers"): ", ".join(asked.question.answers),
     }
     exact = Board(comparison, drawing, previews=False) if any(lane.preview for lane in comparison.lanes) else drawing
     return report_html(exact.payload(), asked.question.text, meta)

@@ -7,12 +7,12 @@ from typing import Any
 
 from core.diagnosis.influence import gold_items, influence_text
 from core.diagnosis.prompt_items import item_at
-from core.diagnosis.wording import are
 from core.engine import Comparison, Lane
 from core.errors import shorten
 from core.graph.texts import hit_titles
 from core.types import Influence, Path, Weight
 from pages.parts.board.text_hits import keyed
+from pages.parts.shared.wording import noun, tr
 
 Keys = Mapping[tuple[int, Path], str]  # of paths that are drawn, by their graph's object
 LONGEST, NAMED = 40, 6  # characters of a name, and how many items are named
@@ -25,13 +25,13 @@ def influence_data(comparison: Comparison, lane: Lane, keys: Keys, model: str | 
         return None
     texts = []
     for one in lane.influences:
-        who = (model or "Language model") if one.by_model else _reader(lane)
+        who = (model or tr("Language model")) if one.by_model else _reader(lane)
         texts.append({"who": who, "text": _text(comparison, lane, one), "needed": _needed(lane, one, keys)})
     return {"texts": texts, "items": _items(lane, lane.influences[-1], keys)}
 
 
 def _reader(lane: Lane) -> str:
-    return "Graph reader" if lane.state.excerpt is None else "Nearest sentence"
+    return tr("Graph reader") if lane.state.excerpt is None else tr("Nearest sentence")
 
 
 def _text(comparison: Comparison, lane: Lane, one: Influence) -> str:
@@ -40,8 +40,13 @@ def _text(comparison: Comparison, lane: Lane, one: Influence) -> str:
         return influence_text(one)
     marked, size = len(gold.intersection(one.smallest)), len(one.smallest)
     if size == 1:
-        return f"{influence_text(one)} It is {'' if marked else 'not '}marked as evidence."
-    return f"{influence_text(one)} Of these {marked:,} {are(marked)} marked as evidence."
+        return f"{influence_text(one)} {tr('It is marked as evidence.') if marked else tr('It is not marked as evidence.')}"
+    return tr(
+        "{influence_text} Of these {marked:,} {are} marked as evidence.",
+        influence_text=influence_text(one),
+        marked=marked,
+        are=noun(marked, "is", "are"),
+    )
 
 
 def _needed(lane: Lane, one: Influence, keys: Keys) -> list[dict[str, str]]:
@@ -50,7 +55,7 @@ def _needed(lane: Lane, one: Influence, keys: Keys) -> list[dict[str, str]]:
     for weight in (one.weights[at] for at in one.smallest):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
         path = weight.kind == "path"
-        name = f"path {weight.place + 1:,}" if path else shorten(hit_titles(lane.graph, weight.kind, [item])[0], LONGEST)
+        name = tr("path {place:,}", place=weight.place + 1) if path else shorten(hit_titles(lane.graph, weight.kind, [item])[0], LONGEST)
         key = _key(lane, weight, item, keys)
         found += [{"key": key, "name": name}] if key is not None else []
     return found[:NAMED]

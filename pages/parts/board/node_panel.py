@@ -13,6 +13,8 @@ from core.engine import Lane
 from core.errors import shorten
 from core.operators import OPERATORS
 from core.types import State
+from pages.parts.shared.text import many
+from pages.parts.shared.wording import tr
 
 SHOWN = 6  # relations of a node
 DESCRIBED = 400  # characters of a description
@@ -80,13 +82,13 @@ def _ranks(state: State, nodes: set[int]) -> dict[int, tuple[int, int]]:
 
 def _lane(states: Sequence[State], node: int, ranks: tuple[int, ...]) -> tuple[bool, str]:
     if not any(state.subgraph is not None or state.paths is not None for state in states):
-        return False, "reads no graph"
+        return False, tr("reads no graph")
     parts = [_extracted(states, node)]
     if ranks:
         count, best = ranks
-        parts.append(f"on {count:,} path{'s' * (count != 1)}, the best is {ordinal(best)}")
+        parts.append(tr("on {paths}, the best is {ordinal}", paths=many(count, "path"), ordinal=ordinal(best)))
     elif states[-1].paths is not None:
-        parts.append("on no path")
+        parts.append(tr("on no path"))
     last = states[-1].subgraph
     return bool(ranks) or (last is not None and node in last), " · ".join(filter(None, parts))
 
@@ -99,8 +101,8 @@ def _extracted(states: Sequence[State], node: int) -> str:
             continue
         now, title = node in state.subgraph, OPERATORS[state.trace[-1].operator].title
         if now and not inside:
-            text = f"from {title}"
+            text = tr("from {title}", title=title)
         elif not now and (inside or not text):
-            text = f"left out by {title}"
+            text = tr("left out by {title}", title=title)
         inside = now
     return text

@@ -16,6 +16,8 @@ from core.engine import Comparison, Lane
 from core.graph.texts import hit_titles, relation_names
 from core.operators import OPERATORS
 from core.types import Path, State, Step
+from pages.parts.shared.text import many
+from pages.parts.shared.wording import tr
 
 SHOWN_PATHS = 12  # a lane
 SHOWN_LOST = 6  # a lane
@@ -126,7 +128,7 @@ class Paths:
         ids, _ = self._placed(lane.graph, Path(tuple(nodes)))
         names = hit_titles(lane.graph, "node", nodes[:MASS_NAMES])
         steps = moment.steps
-        title = "settled" if steps is None else "at the start" if not steps else f"after {steps} step{'s' * (steps > 1)}"
+        title = tr("settled") if steps is None else tr("at the start") if not steps else tr("after {steps}", steps=many(steps, "step"))
         best = [{"name": name, "share": share} for name, share in zip(names, shares)]
         return {"title": title, "paths": [], "mass": [[one, round(share, 5)] for one, share in zip(ids, shares)], "best": best}
 

@@ -29,8 +29,10 @@ from pages.parts.board.influence import influence_data
 from pages.parts.board.paths import counts, seen
 from pages.parts.board.triples import TripleView
 from pages.parts.board.verdict import repair_data, repair_offered
+from pages.parts.shared.text import many
+from pages.parts.shared.wording import tr
 
-OWN_ANSWER = "Its own answer"  # what the answer of a program or a file of the user's is headed
+OWN_ANSWER = tr("Its own answer")  # what the answer of a program or a file of the user's is headed
 
 
 class Board:
@@ -122,7 +124,7 @@ class Board:
             "retrieves": any(operator.stage in ("extract", "retrieve") for operator in lane.instance.line.parts()),
             "error": lane.error,
             "answer": lane.answer or state.answer,
-            "partly": f"Searched {state.partly}" if state.partly else "",
+            "partly": tr("Searched {partly}", partly=state.partly) if state.partly else "",
             "answer_fault": answer_fault(state),
             "thought": thought(state),
             "model": OWN_ANSWER if state.own_answer else answerer(self.comparison, lane),
@@ -173,8 +175,8 @@ def cost(trace: Iterable[Step]) -> str:
     parts = [f"{method_seconds(trace):.2f} s"] if trace else []
     texts = sum(step.usage.texts for step in trace)
     tokens_in, tokens_out = sum(s.usage.tokens_in for s in trace), sum(s.usage.tokens_out for s in trace)
-    parts += [f"{texts:,} text{'s' * (texts != 1)} scored"] if texts else []
-    parts += [f"{tokens_in:,} + {tokens_out:,} token{'s' * (tokens_out != 1)}"] if tokens_in + tokens_out else []
+    parts += [tr("{texts} scored", texts=many(texts, "text"))] if texts else []
+    parts += [f"{tokens_in:,} + {many(tokens_out, 'token')}"] if tokens_in + tokens_out else []
     return " · ".join(parts)
 
 

@@ -12,6 +12,15 @@ from core.graph.texts import hit_names, leaves
 from core.types import Ranking
 from pages.parts.board.keys import Key
 from pages.parts.board.text_hits import KINDS, Hit, hits_of, reads_documents
+from pages.parts.shared.wording import tr
+
+PLURALS = {
+    "passage": tr("passages"),
+    "entity": tr("entities"),
+    "summary": tr("summaries"),
+    "relation": tr("relations"),
+    "report": tr("reports"),
+}
 
 Data = dict[str, Any]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
 
@@ -43,7 +52,7 @@ def _on_paths(paths: Sequence[Mapping[str, Any]]) -> dict[str, Data]:
     places: dict[str, int] = {}
     for place, path in enumerate(paths, 1):
         places |= {key: place for key in path["nodes"] if key not in places}
-    return {key: _fate("found", f"found: on path {place:,}") for key, place in places.items()}
+    return {key: _fate("found", tr("found: on path {place:,}", place=place)) for key, place in places.items()}
 
 
 def _found(hit: Hit, shown: dict[str, int], handed_on: frozenset[int] | None) -> Data:
@@ -51,18 +60,18 @@ def _found(hit: Hit, shown: dict[str, int], handed_on: frozenset[int] | None) ->
         return _fate("dropped", too_late(hit.place, len(handed_on)))
     kind = "node" if hit.kind == "summary" else hit.kind
     if kind in shown and hit.place > shown[kind]:
-        return _fate("dropped", f"found too late: place {hit.place:,}, the prompt has room for {shown[kind]:,}")
-    return _fate("found", f"found: place {hit.place:,}")
+        return _fate("dropped", tr("found too late: place {place:,}, the prompt has room for {kind:,}", place=hit.place, kind=shown[kind]))
+    return _fate("found", tr("found: place {place:,}", place=hit.place))
 
 
 def _never(key: Key, kinds: set[str], lane: Lane, documents: bool) -> Data:
     kind = key.kind
     if documents and kind == "chunk":
-        return _fate("never", "never reached")
+        return _fate("never", tr("never reached"))
     if not kinds and reads_documents(lane.graph):
-        return _fate("never", "reads no documents")
-    plural = {"entity": "entities", "summary": "summaries"}.get(KINDS[kind], f"{KINDS[kind]}s")
-    return _fate("never", f"not among its {plural}" if kind in kinds else f"seeks no {plural}")
+        return _fate("never", tr("reads no documents"))
+    plural = PLURALS[KINDS[kind]]
+    return _fate("never", tr("not among its {plural}", plural=plural) if kind in kinds else tr("seeks no {plural}", plural=plural))
 
 
 def _fate(fate: str, text: str) -> Data:
@@ -90,7 +99,7 @@ def walks(lane: Lane) -> bool:
 
 
 def _beyond_batches(place: int) -> Data:
-    return _fate("never", f"never reached: place {place:,} of the first search")
+    return _fate("never", tr("never reached: place {place:,} of the first search", place=place))
 
 
 def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:

@@ -14,6 +14,7 @@ from core.languages import is_english, language_of_question
 from core.languages.terms import content_words
 from core.types import Kind, Ranking
 from pages.parts.board.keys import Key
+from pages.parts.shared.wording import tr
 
 MEMBERS, SOURCES = 8, 6  # that a row names
 KINDS = {"chunk": "passage", "node": "entity", "summary": "summary", "triple": "relation", "community": "report"}
@@ -130,13 +131,16 @@ def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:
     if hit.kind == "community":
         members = graph.columns.communities.lists("members")[hit.item]
         names = graph.names(members[:MEMBERS].tolist())
-        more = f" and {len(members) - len(names):,} more" if len(members) > len(names) else ""
-        return row | {"title": name, "place": f"{len(members):,} entities: {', '.join(names)}{more}"}
+        more = tr(" and {more:,} more", more=len(members) - len(names)) if len(members) > len(names) else ""
+        return row | {
+            "title": name,
+            "place": tr("{members:,} entities: {names}{more}", members=len(members), names=", ".join(names), more=more),
+        }
     if hit.kind == "triple":
         name = _relation(graph, hit.item)
     data = chunk_lists(graph, "edges" if hit.kind == "triple" else "nodes", [hit.item])[0]
     sources = [passage(graph, chunk, gold) for chunk in data[:SOURCES]]
-    more = f"and {len(data) - SOURCES:,} more passages" if len(data) > SOURCES else ""
+    more = tr("and {more:,} more passages", more=len(data) - SOURCES) if len(data) > SOURCES else ""
     return row | {"title": name, "sources": [{key: one[key] for key in ("id", "title", "gold")} for one in sources], "place": more}
 
 

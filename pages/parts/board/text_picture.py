@@ -18,6 +18,7 @@ from core.types import Path
 from pages.parts.board.keys import Key, at, edge_id, pair
 from pages.parts.board.picture import between
 from pages.parts.board.text_hits import KINDS, Hit, hits_of, node_keys, passage
+from pages.parts.shared.wording import tr
 
 MOST_NODES, MOST_MEMBERS = 44, 12
 MOST_DOCUMENTS, MOST_GOLD = 52, 14  # of a corpus graph, whose nodes are documents
@@ -171,7 +172,7 @@ def _joined(drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[M
         if hit.kind in ("node", "summary"):
             data = chunk_lists(lane.graph, "nodes", [hit.item])[0]
             keys = [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", data)] if data else []
-            edges |= {pair(hit.key, key): "told in" for key in keys if key in drawing.nodes}
+            edges |= {pair(hit.key, key): tr("told in") for key in keys if key in drawing.nodes}
         if hit.kind == "community":
             members = lane.graph.columns.communities.lists("members")[hit.item]
             keys = [Key("node", name) for name in lane.graph.names(members.tolist())]
@@ -206,7 +207,7 @@ def _name(graph, hit: Hit) -> str:
         title, mark, number = passage(graph, hit.item, frozenset())["title"].rpartition("#")
         return f"#{number} {title}".strip() if mark and number.isdecimal() else f"{title}{mark}{number}"  # what differs stands first
     if hit.kind == "community":
-        return graph.columns.communities.text("title", hit.item) or f"Community {hit.item}"
+        return graph.columns.communities.text("title", hit.item) or tr("Community {number}", number=hit.item)
     return graph.node_name(hit.item)
 
 

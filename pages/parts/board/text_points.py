@@ -12,6 +12,7 @@ from core.runtime.jobs import FAILED
 from core.types import Point, State
 from pages.parts.board.text_hits import SOURCES, keyed, passage
 from pages.parts.shared.text import many
+from pages.parts.shared.wording import tr
 
 Data = dict[str, Any]
 
@@ -52,14 +53,21 @@ def _note(lane: Lane, state: State, shown: int | None) -> str:
     """How many points there are, of how many parts, and what became of them."""
     assert state.points is not None
     parts, left = _count(state, Points, PARTS), _count(state, Points, NOT_REACHED)
-    of = f"{parts:,} of {many(parts + left, 'part')}" if left else many(parts, "part")
-    said = [f"{many(len(state.points), 'point')} from {of}."]
+    of = tr("{parts:,} of {of}", parts=parts, of=many(parts + left, "part")) if left else many(parts, "part")
+    said = [tr("{points} from {of}.", points=many(len(state.points), "point"), of=of)]
     if unreadable := _count(state, Points, UNREADABLE):
-        said.append(f"{'One reply' if unreadable == 1 else f'{unreadable:,} replies'} could not be read.")
+        said.append(
+            tr(
+                "{unreadable} could not be read.",
+                unreadable=tr("One reply") if unreadable == 1 else tr("{unreadable:,} replies", unreadable=unreadable),
+            )
+        )
     if shown is not None and shown < len(state.points):
-        said.append(f"The answer was made from the best {shown:,}." if shown else "The answer was made from none of them.")
+        said.append(
+            tr("The answer was made from the best {shown:,}.", shown=shown) if shown else tr("The answer was made from none of them.")
+        )
     if lane.status == FAILED and shown is None:
-        said.append("Then the lane failed: no answer was made from them.")
+        said.append(tr("Then the lane failed: no answer was made from them."))
     return " ".join(said)
 
 

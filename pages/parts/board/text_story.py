@@ -13,10 +13,11 @@ from core.operators.nodes.replay import brought_by
 from core.types import Frame, Step
 from pages.parts.board.keys import Key, edge_id
 from pages.parts.board.text_hits import node_keys
+from pages.parts.shared.wording import tr
 
 Data = dict[str, Any]
 Brought = tuple[int, int | None, float | None]  # a node, the neighbour that brought it in, the score that it was chosen by
-SCORED, GROWN = "Scores of the re-ranker.", "Scores that they were chosen by: likeness to the question and place in the graph."
+SCORED, GROWN = tr("Scores of the re-ranker."), tr("Scores that they were chosen by: likeness to the question and place in the graph.")
 NEIGHBOURS = "neighbours"  # ends the title of a batch that was taken from the neighbours of nodes read before
 
 
@@ -39,7 +40,7 @@ def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Data
         for node, by, _ in brought:
             on = [keys[node]] if by is None else [keys[by], keys[node]]
             edges = [] if by is None else [edge_id(*on)]
-            key = f"{lane_id} reads {keys[node]}"
+            key = tr("{lane_id} reads {node}", lane_id=lane_id, node=keys[node])
             paths[key] = {
                 "nodes": on,
                 "edges": edges,
@@ -47,12 +48,12 @@ def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Data
                 "words": [],
                 "forward": [],
             }
-            words = "found by the first search" if by is None else f"beside “{names[by]}”"
+            words = tr("found by the first search") if by is None else tr("beside “{by}”", by=names[by])
             fates[key] = {lane_id: {"fate": "found", "text": words, "plain": True}}
-        steps = [f"{lane_id} reads {keys[node]}" for node in nodes]
+        steps = [tr("{lane_id} reads {node}", lane_id=lane_id, node=keys[node]) for node in nodes]
         scores, note = [score for _, _, score in brought], GROWN if step.operator == "Loop" and frames else SCORED
         frames.append({"title": title, "considered": considered, "paths": steps, "scores": scores, "note": note})
-    return [{"title": "Batches", "of": "document", "frames": frames}], paths, fates
+    return [{"title": tr("Batches"), "of": "document", "frames": frames}], paths, fates
 
 
 def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought]]]:
@@ -63,7 +64,7 @@ def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought
         fresh = [node for node in frame.ranking.items if node not in seen and node in steps]
         seen |= set(fresh)
         if fresh:
-            title = "Start" if not number and step.operator != "AdaptiveRerank" else frame.title.partition(": ")[0]
+            title = tr("Start") if not number and step.operator != "AdaptiveRerank" else frame.title.partition(": ")[0]
             yield title, max(len(fresh), frame.considered), [(node, *steps[node][1:]) for node in fresh]
 
 

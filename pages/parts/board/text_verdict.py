@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.diagnosis.verdict.explanation import Explained
+from pages.parts.shared.wording import tr
 
 
 def tone(one: Explained, funnel: Sequence[dict[str, Any]] | None) -> str:
@@ -20,5 +21,5 @@ def answer_tag(right: int | None, of: int, said: bool) -> dict[str, Any] | None:
     """The tag on what a lane says: so many of the known answers, in a word where there is one alone."""
     if right is None:
         return None
-    words = ("right", "wrong") if said else ("answer in it", "not in it")
-    return {"right": right, "of": of} | ({"word": words[0 if right else 1]} if of == 1 else {})
+    words = (tr("right"), tr("wrong")) if said else (tr("answer in it"), tr("not in it"))
+    return {tr("right"): right, "of": of} | ({"word": words[0 if right else 1]} if of == 1 else {})

@@ -8,6 +8,7 @@ from core.diagnosis.funnel import Stage
 from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.verdict.verdict_words import best_repair, same_line
 from core.engine import Comparison, Lane
+from pages.parts.shared.wording import tr
 
 
 def repair_offered(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
@@ -15,7 +16,7 @@ def repair_offered(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     if lane.repair is None:
         return None
     place = same_line(comparison, lane.repair.spec)
-    return {"label": lane.repair.label, "there": None if place is None else f"Lane {place + 1} does this already."}
+    return {"label": lane.repair.label, "there": None if place is None else tr("Lane {place} does this already.", place=place + 1)}
 
 
 def repair_data(comparison: Comparison) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from core.instances.difference import change_words
 from core.operators.base import Line
 from core.runtime.jobs import DONE
 from pages.parts.board.payload import Board
+from pages.parts.shared.wording import tr
 
 ROWS = 60  # paths or passages that are listed
 ORDER: tuple[Turn, ...] = ("came", "went", "stayed", "passed")
@@ -35,7 +36,7 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         "more": max(0, sum(counts.values()) - min(len(rows), ROWS)),
         "counts": counts,
         "both": both,
-        "noun": "passages" if comparison.ask.source.documents else "paths",
+        "noun": tr("passages") if comparison.ask.source.documents else tr("paths"),
     }
 
 
@@ -54,12 +55,12 @@ def _facts(*both: Figures, documents: bool) -> list[Data]:
     old, new = (both[0] if len(both) > 1 else None), both[-1]
     of = lambda one: None if one is None or one.alive is None or not one.of else len(one.alive)
     yes = lambda one: None if one is None or one.first_right is None else int(one.first_right)
-    what = "Passages kept" if documents else "Answers kept"
+    what = tr("Passages kept") if documents else tr("Answers kept")
     found = [
-        _fact(what, of(old), of(new), lambda count: f"{count:,}", 1, f" of {new.of:,}"),
-        _fact("First answer right", yes(old), yes(new), lambda right: "yes" if right else "no", 1),
-        _fact("Seconds", old and old.seconds, new.seconds, lambda seconds: f"{seconds:.2f}", -1),
-        _fact("Tokens" if new.asked else "Prompt tokens", old and old.tokens, new.tokens, lambda count: f"{count:,}", 0),
+        _fact(what, of(old), of(new), lambda count: f"{count:,}", 1, tr(" of {of:,}", of=new.of)),
+        _fact(tr("First answer right"), yes(old), yes(new), lambda right: tr("yes") if right else tr("no"), 1),
+        _fact(tr("Seconds"), old and old.seconds, new.seconds, lambda seconds: f"{seconds:.2f}", -1),
+        _fact(tr("Tokens") if new.asked else tr("Prompt tokens"), old and old.tokens, new.tokens, lambda count: f"{count:,}", 0),
     ]
     return [fact for fact in found if fact is not None]
 

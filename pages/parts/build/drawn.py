@@ -21,60 +21,66 @@ from core.operators.branch import Branch
 from core.parameters import parameters, value_words
 from pages.parts.build.bench import Bench
 from pages.parts.build.fields import fields, sentence_of
+from pages.parts.shared.wording import tr
 
 STAGE_WORDS = {
-    "graph": "Begin at a graph of texts",
-    "convert": "Read the question",
-    "extract": "Take a part of the graph",
-    "filter": "Thin that part",
-    "retrieve": "Find paths or texts",
-    "refine": "Choose among what was found",
-    "read": "Answer from the graph",
-    "generate": "Answer with a language model",
+    "graph": tr("Begin at a graph of texts"),
+    "convert": tr("Read the question"),
+    "extract": tr("Take a part of the graph"),
+    "filter": tr("Thin that part"),
+    "retrieve": tr("Find paths or texts"),
+    "refine": tr("Choose among what was found"),
+    "read": tr("Answer from the graph"),
+    "generate": tr("Answer with a language model"),
 }
 SHORT = {
-    "graph": "Begin",
-    "convert": "Read the question",
-    "extract": "Take a part",
-    "filter": "Thin that part",
-    "retrieve": "Find",
-    "refine": "Choose",
-    "read": "Answer",
-    "generate": "Answer",
+    "graph": tr("Begin"),
+    "convert": tr("Read the question"),
+    "extract": tr("Take a part"),
+    "filter": tr("Thin that part"),
+    "retrieve": tr("Find"),
+    "refine": tr("Choose"),
+    "read": tr("Answer"),
+    "generate": tr("Answer"),
 }  # of a brick
 BUILD_STAGE_WORDS = {
-    "chunk": "Cut the documents",
-    "extract": "Read the chunks",
-    "resolve": "Join names",
-    "merge": "Make the graph",
-    "link": "Add edges",
-    "group": "Group chunks or entities",
-    "tell": "Report on groups",
-    "index": "Make it searchable",
+    "chunk": tr("Cut the documents"),
+    "extract": tr("Read the chunks"),
+    "resolve": tr("Join names"),
+    "merge": tr("Make the graph"),
+    "link": tr("Add edges"),
+    "group": tr("Group chunks or entities"),
+    "tell": tr("Report on groups"),
+    "index": tr("Make it searchable"),
 }
 BUILD_SHORT = {
-    "chunk": "Cut",
-    "extract": "Read",
-    "resolve": "Join names",
-    "merge": "Make the graph",
-    "link": "Add edges",
-    "group": "Group",
-    "tell": "Report",
-    "index": "Make searchable",
+    "chunk": tr("Cut"),
+    "extract": tr("Read"),
+    "resolve": tr("Join names"),
+    "merge": tr("Make the graph"),
+    "link": tr("Add edges"),
+    "group": tr("Group"),
+    "tell": tr("Report"),
+    "index": tr("Make searchable"),
 }
 WORDS: Mapping[Vocabulary, tuple[Mapping[str, str], Mapping[str, str]]] = {
     RETRIEVAL: (STAGE_WORDS, SHORT),
     BUILDING: (BUILD_STAGE_WORDS, BUILD_SHORT),
 }  # of the palette's groups, and of a brick
 START = {
-    RETRIEVAL: "Drop the first step here, press +, or start from a method above.",
-    BUILDING: "Drop the first step here, or press +.",
+    RETRIEVAL: tr("Drop the first step here, press +, or start from a method above."),
+    BUILDING: tr("Drop the first step here, or press +."),
 }
-READS_NOTHING, GIVES_NOTHING = "the question alone", {RETRIEVAL: "an answer", BUILDING: "vectors"}
-ARM_WORDS = {"body": "repeated, in this order", "first": "one search", "second": "another, from the same start", OTHERWISE: "else"}
+READS_NOTHING, GIVES_NOTHING = tr("the question alone"), {RETRIEVAL: tr("an answer"), BUILDING: tr("vectors")}
+ARM_WORDS = {
+    "body": tr("repeated, in this order"),
+    "first": tr("one search"),
+    "second": tr("another, from the same start"),
+    OTHERWISE: tr("else"),
+}
 SHOWN = 4  # parameters that a brick shows
-BRANCH_SENTENCE = "The question's number of hops decides which of its rows runs."
-BRANCH_ABOUT = "Operators that depend on the question: those of the row for its number of hops, or those for all other questions."
+BRANCH_SENTENCE = tr("The question's number of hops decides which of its rows runs.")
+BRANCH_ABOUT = tr("Operators that depend on the question: those of the row for its number of hops, or those for all other questions.")
 
 
 def drawn(
@@ -162,21 +168,25 @@ def changed(brick: Brick) -> list[list[str]]:
     """The parameters of a brick that differ from the default, the first few of them, each with its value."""
     found = [(p.label, brick.given[p.name]) for p in parameters(brick.cls) if p.name in brick.given and brick.given[p.name] != p.default]
     shown = [[label, value_words(value)] for label, value in found[:SHOWN]]
-    return shown + ([["", f"and {len(found) - SHOWN} more"]] if len(found) > SHOWN else [])
+    return shown + ([["", tr("and {more} more", more=len(found) - SHOWN)]] if len(found) > SHOWN else [])
 
 
 def _slot_words(draft: Draft, slot: Slot) -> str:
     """Where a slot is: `between PageRank and Rank`."""
     row = row_at(draft, slot) or ()
     holder = draft.find(slot.owner) if slot.owner != LINE else None
-    inside = "" if holder is None else f", in “{heading(holder)}”"
+    inside = "" if holder is None else tr(", in “{heading}”", heading=heading(holder))
     if not row:
-        return f"in “{heading(holder)}”, {_arm_words(slot.arm)}" if holder is not None else "first in the line"
+        return (
+            tr("in “{heading}”, {arm_words}", heading=heading(holder), arm_words=_arm_words(slot.arm))
+            if holder is not None
+            else tr("first in the line")
+        )
     if slot.at == 0:
-        return f"before {heading(row[0])}{inside}"
+        return tr("before {heading}{inside}", heading=heading(row[0]), inside=inside)
     if slot.at == len(row):
-        return f"after {heading(row[-1])}{inside}"
-    return f"between {heading(row[slot.at - 1])} and {heading(row[slot.at])}{inside}"
+        return tr("after {heading}{inside}", heading=heading(row[-1]), inside=inside)
+    return tr("between {before} and {after}{inside}", before=heading(row[slot.at - 1]), after=heading(row[slot.at]), inside=inside)
 
 
 def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) -> dict[str, Any]:
@@ -211,8 +221,8 @@ def _palette(draft: Draft, place: Slot | int, documents: bool, refused: Callable
         if reason:
             title = title_of(known[name])
             own = f"“{title}” "
-            others.setdefault(reason.removeprefix(own) if reason.startswith(own) else f"then {reason}", []).append(title)
-    where = f"In the place of {heading(current)}" if current is not None else _capital(_slot_words(draft, place))  # type: ignore[arg-type]
+            others.setdefault(reason.removeprefix(own) if reason.startswith(own) else tr("then {reason}", reason=reason), []).append(title)
+    where = tr("In the place of {heading}", heading=heading(current)) if current is not None else _capital(_slot_words(draft, place))  # type: ignore[arg-type]
     return {
         "where": where,
         "count": len(fitting),
@@ -290,7 +300,7 @@ def about(cls: type[Any]) -> dict[str, Any]:
     any_of = getattr(one, "reads_any", ())
     return {
         "text": [part for part in paragraphs if part],
-        "reads": ", ".join([*one.reads, *([" or ".join(any_of)] if any_of else [])]) or READS_NOTHING,
+        "reads": ", ".join([*one.reads, *([tr(" or ").join(any_of)] if any_of else [])]) or READS_NOTHING,
         "writes": ", ".join(one.writes) or GIVES_NOTHING[BUILDING if cls in BUILDING.operators.values() else RETRIEVAL],
         "used": _used(cls),
     }
@@ -302,4 +312,4 @@ def _used(cls: type[Any]) -> str:
         found = list(dict.fromkeys(KINDS[row.graph] for row in builds().values() if any(type(one) is cls for one in row.line)))
     else:
         found = [row.name for row in published().values() if any(type(one) is cls for one in (*row.line, *row.line.parts()))]
-    return ", ".join(found[:4]) + (f" and {len(found) - 4} more" if len(found) > 4 else "")
+    return ", ".join(found[:4]) + (tr(" and {more} more", more=len(found) - 4) if len(found) > 4 else "")

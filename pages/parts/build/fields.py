@@ -16,17 +16,18 @@ from core.operators.branch import Branch
 from core.parameters import Declared, Parameter, parameters, values
 from pages.parts.build.bench import Trouble
 from pages.parts.shared.session import engine
+from pages.parts.shared.wording import tr
 
 _NAMED = re.compile(r"`(\w+)`")
 ROLE_WORDS = {
-    "encoder": "the encoder",
-    "reranker": "the re-ranker",
-    "cross-encoder": "the cross-encoder",
-    "choose": "the language model that chooses",
-    "answer": "the language model that answers",
-    "judge": "the language model that judges",
+    "encoder": tr("the encoder"),
+    "reranker": tr("the re-ranker"),
+    "cross-encoder": tr("the cross-encoder"),
+    "choose": tr("the language model that chooses"),
+    "answer": tr("the language model that answers"),
+    "judge": tr("the language model that judges"),
 }
-EXPRESSION_HELP = (
+EXPRESSION_HELP = tr(
     "prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among them. "
     "supplement(chooser, scorer): what the chooser left open is filled by the scorer. "
     "rescore(chooser, scorer): the scorer orders what the chooser picked. "
@@ -101,7 +102,7 @@ def _options(known: dict[str, str]) -> list[dict[str, str]]:
 def check_expression(expression: str, parameter: Parameter) -> None:
     """Raises BadParameter unless the text names models that are known, or combines such."""
     if not expression.strip():
-        raise BadParameter(f"{parameter.label}: type an expression such as prefilter(encoder, choose, 32).")
+        raise BadParameter(tr("{label}: type an expression such as prefilter(encoder, choose, 32).", label=parameter.label))
     if expression not in parameter.also:
         uses_chat(expression, engine().models.is_chat)
 

@@ -14,19 +14,21 @@ from core.operators import OPERATORS
 from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.types import State
 from pages.parts.shared.text import many
+from pages.parts.shared.wording import noun, nouns, tr
 
 NAMES = {
-    "nodes": ("node", "nodes"),
-    "entities": ("entity", "entities"),
-    "communities": ("community", "communities"),
-    "edges": ("edge", "edges"),
-    "paths": ("path", "paths"),
-    "chunks": ("passage", "passages"),
-    "relations": ("relation", "relations"),
-    "reports": ("report", "reports"),
-    "hops": ("hop", "hops"),
-    "chains": ("chain", "chains"),
+    "nodes": nouns("node", "nodes"),
+    "entities": nouns("entity", "entities"),
+    "communities": nouns("community", "communities"),
+    "edges": nouns("edge", "edges"),
+    "paths": nouns("path", "paths"),
+    "chunks": nouns("passage", "passages"),
+    "relations": nouns("relation", "relations"),
+    "reports": nouns("report", "reports"),
+    "hops": nouns("hop", "hops"),
+    "chains": nouns("chain", "chains"),
 }
+PASSAGE, ANSWER = nouns("gold passage", "gold passages"), nouns("known answer", "known answers")
 ANSWERS = 4  # names of an answer that a brick shows
 LETTERS = 160  # of a language model's answer
 Shown = dict[str, Any]
@@ -52,7 +54,9 @@ def outcomes(
             found[draft.bricks[len(found)].key] = said
     if len(found) < min(same, len(draft.bricks)) and lane.status != DONE:
         ended = lane.status in (FAILED, CANCELLED)
-        found[draft.bricks[len(found)].key] = {"error": lane.error or "Cancelled."} if ended else {"running": lane.text or "At work"}
+        found[draft.bricks[len(found)].key] = (
+            {"error": lane.error or tr("Cancelled.")} if ended else {"running": lane.text or tr("At work")}
+        )
     if waits and same == len(ran) and lane.status == DONE:
         brick = draft.bricks[min(len(found), len(draft.bricks) - 1)]
         found[brick.key] = found.get(brick.key, {}) | {"waits": waits}
@@ -69,15 +73,15 @@ def _said(step: StepOutcome, known: Sequence[Target], answer: str) -> Shown:
     counts = [many(count, *NAMES[what]) if what in NAMES else f"{count:,} {what}" for what, count in step.sizes.items()]
     tokens = step.usage.tokens_in + step.usage.tokens_out
     alive = None if step.alive is None or not known else len(step.alive)
-    what = ("gold passage" if known and known[0].kind == "passage" else "known answer") + ("" if len(known) == 1 else "s")
+    what = noun(len(known), *(PASSAGE if known and known[0].kind == "passage" else ANSWER))
     return {
         "counts": " · ".join(counts),
-        "cost": f"{step.seconds:.2f} s" + (f" · {tokens:,} tokens" if step.usage.calls else ""),
+        "cost": f"{step.seconds:.2f} s" + (tr(" · {tokens:,} tokens", tokens=tokens) if step.usage.calls else ""),
         "answer": answer,
         "alive": alive,
         "of": len(known),
-        "alive_words": "" if alive is None else f"{alive:,} of {len(known):,} {what} alive",
-        "lost": step.where or (f"{step.lost[0]} is lost" if step.lost else ""),
+        "alive_words": "" if alive is None else tr("{alive:,} of {known:,} {what} alive", alive=alive, known=len(known), what=what),
+        "lost": step.where or (tr("{lost} is lost", lost=step.lost[0]) if step.lost else ""),
         "lost_more": max(0, len(step.lost) - 1),
         "notes": list(step.notes),
     }
@@ -89,8 +93,8 @@ def _answer(lane: Lane, state: State) -> str:
     if stage == "read" and state.reader is not None:
         more = len(state.reader) - ANSWERS
         return (
-            ", ".join(hit_titles(lane.graph, "node", state.reader[:ANSWERS])) + (f" and {more} more" if more > 0 else "")
-        ) or "no answer"
+            ", ".join(hit_titles(lane.graph, "node", state.reader[:ANSWERS])) + (tr(" and {more} more", more=more) if more > 0 else "")
+        ) or tr("no answer")
     if stage == "read" and state.excerpt is not None:
         return state.excerpt.text[:LETTERS]
     return (state.answer or "")[:LETTERS] if stage == "generate" else ""

@@ -20,6 +20,7 @@ from pages.parts.build.bench import Bench
 from pages.parts.build.trials import trials
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
+from pages.parts.shared.wording import tr
 
 QUESTIONS = 40
 SEED = 0
@@ -90,14 +91,18 @@ def over_data(comparison: Comparison) -> Data | None:
     if job is None or job.key != key_of(comparison):
         job = engine().trials.get(key_of(comparison))  # tried before, or by somebody else
     if job is None:
-        return {"state": "offer", "text": f"Over {QUESTIONS} questions: try it ({_price(comparison)})", "rows": []}
+        return {
+            "state": "offer",
+            "text": tr("Over {count} questions: try it ({price})", count=QUESTIONS, price=_price(comparison)),
+            "rows": [],
+        }
     both: BothLines = job.both  # type: ignore[attr-defined]
     rows = [_row(one) for one in both.differences() if one.before or one.now]
     found: Data = {"rows": rows, "text": job.text, "fraction": job.fraction or 0.0}
     if not job.ended:
         return {**found, "state": "running", "mine": not job.needed_by}
-    asked = f"{len(both.outcomes):,} questions of {both.plan.set}"
-    ends = {DONE: f"Over {asked}", CANCELLED: f"Cancelled after {asked}"}
+    asked = tr("{outcomes:,} questions of {set}", outcomes=len(both.outcomes), set=both.plan.set)
+    ends = {DONE: tr("Over {asked}", asked=asked), CANCELLED: tr("Cancelled after {asked}", asked=asked)}
     return {**found, "state": "done", "text": ends.get(job.status, job.error or ""), "failed": both.reasons(), "again": job.status != DONE}
 
 
@@ -107,7 +112,7 @@ def _price(comparison: Comparison) -> str:
     shared = next((at for at, (one, other) in enumerate(zip(old, new)) if one is not other), min(len(old), len(new)))
     steps = [*new, *old[shared:]]
     tokens = QUESTIONS * sum(step.usage.tokens_in + step.usage.tokens_out for step in steps)
-    return roughly(QUESTIONS * max(0.05, cost(steps))) + (f", about {tokens:,} tokens" if tokens else "")
+    return roughly(QUESTIONS * max(0.05, cost(steps))) + (tr(", about {tokens:,} tokens", tokens=tokens) if tokens else "")
 
 
 def _row(one: Difference) -> Data:
@@ -122,9 +127,15 @@ def _row(one: Difference) -> Data:
         "label": chosen.described()["title"],
         "before": words(one.before),
         "now": words(one.now),
-        "difference": f"{signed(test.difference)}, 95 % interval {signed(test.low)} to {signed(test.high)}{' points' if share else ''}",
+        "difference": tr(
+            "{difference}, 95 % interval {low} to {high}{share}",
+            difference=signed(test.difference),
+            low=signed(test.low),
+            high=signed(test.high),
+            share=tr(" points") if share else "",
+        ),
         "tone": ("good" if better else "bad") if test.beyond_chance else "same",
-        "chance": "" if test.beyond_chance else "may be chance" if test.difference else "no difference",
+        "chance": "" if test.beyond_chance else tr("may be chance") if test.difference else tr("no difference"),
         "n": test.n,
     }
 

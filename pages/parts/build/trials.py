@@ -25,6 +25,7 @@ from pages.parts.shared.live import near
 from pages.parts.shared.session import engine, graph, source, waiter
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 KNOWN_LANES = 12  # lanes of the same question that are not run again
 QUICK = 0.35  # seconds that a run is waited for before the line is drawn
@@ -160,15 +161,15 @@ def price(line: Line, job: Job | None) -> str:
     models, answering = engine().models, session.try_model
     waiting = [one for one in line if asks(one, models, answering)]
     if not waiting:
-        return "Its graph is not built yet: Run builds it first where that takes no language model."
+        return tr("Its graph is not built yet: Run builds it first where that takes no language model.")
     first = waiting[0]
     title = title_of(first)
-    whom = "a program of your own" if not all(one.remembered for one in first.parts()) else _model_title(first)
+    whom = tr("a program of your own") if not all(one.remembered for one in first.parts()) else _model_title(first)
     prompt = _prompt_tokens(lane) if first.stage == "generate" else None
-    known = [f"a prompt of about {many(prompt, 'token')}"] if prompt else []
+    known = [tr("a prompt of about {tokens}", tokens=many(prompt, "token"))] if prompt else []
     known += _last_time(runs, first)
-    more = f"; {many(len(waiting) - 1, 'more step')} after it" if len(waiting) > 1 else ""
-    return f"{title} asks {whom}{': ' + ', '.join(known) if known else ''}{more}."
+    more = tr("; {steps} after it", steps=many(len(waiting) - 1, "more step")) if len(waiting) > 1 else ""
+    return tr("{title} asks {whom}{known}{more}.", title=title, whom=whom, known=": " + ", ".join(known) if known else "", more=more)
 
 
 def _model_title(operator: Operator) -> str:
@@ -180,7 +181,7 @@ def _model_title(operator: Operator) -> str:
                 return models.title(name)
         except HopscopeError:
             continue
-    return "a language model"
+    return tr("a language model")
 
 
 def _prompt_tokens(lane: Lane | None) -> int | None:
@@ -192,9 +193,15 @@ def _last_time(runs: Trials, operator: Operator) -> list[str]:
     lanes = [lane for done in runs.done.values() for lane in done.lanes]
     steps = [step for lane in lanes for step in lane.state.trace if step.operator == type(operator).__name__ and step.usage.calls]
     if not steps:
-        return ["what it takes here is known once it has run"]
+        return [tr("what it takes here is known once it has run")]
     usage = steps[-1].usage
-    return [f"last time {many(usage.tokens_in + usage.tokens_out, 'token')} in {steps[-1].seconds + steps[-1].saved:.1f} s"]
+    return [
+        tr(
+            "last time {tokens} in {seconds:.1f} s",
+            tokens=many(usage.tokens_in + usage.tokens_out, "token"),
+            seconds=steps[-1].seconds + steps[-1].saved,
+        )
+    ]
 
 
 def say_trouble() -> None:

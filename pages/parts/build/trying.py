@@ -32,6 +32,7 @@ from pages.parts.methods.advice import advice_data, tried
 from pages.parts.shared.session import give_up, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 BESIDE = {GraphSource.kind: "lego-12", CorpusSource.kind: "vanilla-rag"}  # the lane that Compare opens beside the own line
 
@@ -42,15 +43,15 @@ def asking(bench: Bench) -> bool:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _question()
         st.toggle(
-            "Ask the language model",
+            tr("Ask the language model"),
             key=Session.try_model.name,
             persist_state="session",
-            help="Off, only the prompt is written and the graph reader answers, which is quicker.",
+            help=tr("Off, only the prompt is written and the graph reader answers, which is quicker."),
         )
         if job is not None and not job.ended:
-            st.button("Cancel", key="try_cancel", icon=":material/stop_circle:", on_click=give_up, args=(job, "build"))
+            st.button(tr("Cancel"), key="try_cancel", icon=":material/stop_circle:", on_click=give_up, args=(job, "build"))
             return False
-        return st.button("Run", type="primary", icon=":material/play_arrow:", key="try_run", disabled=bench.line is None)
+        return st.button(tr("Run"), type="primary", icon=":material/play_arrow:", key="try_run", disabled=bench.line is None)
 
 
 def try_it(bench: Bench) -> None:
@@ -130,11 +131,11 @@ def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
         question=session.try_question, lanes=tuple(dict.fromkeys((spec, beside))), source=source(), model=session.try_model, typed=True
     )
     st.link_button(
-        "Compare",
+        tr("Compare"),
         link.address("./"),
         icon=":material/view_column:",
         disabled=line is None,
-        help=f"Opens this line beside {known[beside].name} in a new tab; this screen stays as it is.",
+        help=tr("Opens this line beside {name} in a new tab; this screen stays as it is.", name=known[beside].name),
     )
 
 
@@ -150,14 +151,14 @@ def _question() -> None:
         session.try_question = _drawn(on, sets[session.try_draws % len(sets)], session.try_draws)
 
     st.text_input(
-        "Question",
+        tr("Question"),
         key=Session.try_question.name,
         persist_state="session",
-        placeholder="Ask a question of these documents" if on.documents else "Ask about an entity of the graph",
+        placeholder=tr("Ask a question of these documents") if on.documents else tr("Ask about an entity of the graph"),
         label_visibility="collapsed",
     )
     if sets:
-        st.button("Another", icon=":material/casino:", on_click=draw, key="try_draw", help="Draw another question of the set.")
+        st.button(tr("Another"), icon=":material/casino:", on_click=draw, key="try_draw", help=tr("Draw another question of the set."))
 
 
 def _drawn(on: Source, set_name: str, seed: int) -> str:
@@ -173,22 +174,31 @@ def _lane(job: Job, lane: Lane, bench: Bench) -> None:
     if lane.error or job.error:
         st.error(plain(lane.error or job.error))
     if lane.status == "cancelled":
-        st.info("Cancelled. What was done until then is below.", icon=":material/stop_circle:")
+        st.info(tr("Cancelled. What was done until then is below."), icon=":material/stop_circle:")
     opened, state = lane.graph, lane.state
     if state.partly:
-        st.caption(f":material/hourglass_top: {plain(f'Searched {state.partly}. Run again searches what has come since.')}")
+        st.caption(
+            f":material/hourglass_top: {plain(tr('Searched {partly}. Run again searches what has come since.', partly=state.partly))}"
+        )
     _answers(job, lane)
     if state.paths is not None:
-        st.markdown(f"**Paths** · {len(state.paths):,} kept")
+        st.markdown(tr("**Paths** · {paths:,} kept", paths=len(state.paths)))
         _paths(opened, state)
     if state.trace:
-        st.markdown("**What each step did**")
+        st.markdown(tr("**What each step did**"))
         rows = [_row(step) for step in state.trace]
         st.dataframe({column: [row[column] for row in rows] for column in rows[0] if any(row[column] for row in rows)}, hide_index=True)
     prompt = prompt_dict(state)
     if prompt["messages"]:
         source = f" · {plain(prompt['prompt_source'])}" if prompt["prompt_source"] else ""
-        with st.expander(f"Prompt · about {prompt['prompt_tokens']:,} tokens · {prompt['prompt_paths']} paths{source}"):
+        with st.expander(
+            tr(
+                "Prompt · about {prompt_tokens:,} tokens · {prompt_paths} paths{source}",
+                prompt_tokens=prompt["prompt_tokens"],
+                prompt_paths=prompt["prompt_paths"],
+                source=source,
+            )
+        ):
             st.code(prompt["prompt"], language=None, wrap_lines=True)
 
 
@@ -196,10 +206,10 @@ def _answers(job: Job, lane: Lane) -> None:
     """The graph reader's answer and the language model's, with the known answers where the set has some."""
     state, expected = lane.state, job.comparison.ask.question.answers
     for title, text in (
-        ("Graph reader", None if state.reader is None else ", ".join(hit_titles(lane.graph, "node", state.reader)) or "no answer"),
-        ("Nearest sentence", None if state.excerpt is None else state.excerpt.text),
-        ("Language model", lane.answer or state.answer),
-        ("Known answers", ", ".join(expected) or None),
+        (tr("Graph reader"), None if state.reader is None else ", ".join(hit_titles(lane.graph, "node", state.reader)) or tr("no answer")),
+        (tr("Nearest sentence"), None if state.excerpt is None else state.excerpt.text),
+        (tr("Language model"), lane.answer or state.answer),
+        (tr("Known answers"), ", ".join(expected) or None),
     ):
         if text:
             with st.container(horizontal=True, vertical_alignment="top", gap="small"):
@@ -209,24 +219,24 @@ def _answers(job: Job, lane: Lane) -> None:
 
 def _paths(opened: Any, state: Any) -> None:
     shown = state.replace(paths=state.paths.head(200))
-    rows = [{"Rank": i, "Score": path["score"], "Path": path["text"]} for i, path in enumerate(paths_list(opened, shown), 1)]
+    rows = [{tr("Rank"): i, tr("Score"): path["score"], tr("Path"): path["text"]} for i, path in enumerate(paths_list(opened, shown), 1)]
     if not rows:
-        st.caption("No path was found. Try a larger part of the graph, or more hops.")
+        st.caption(tr("No path was found. Try a larger part of the graph, or more hops."))
         return
-    scored = any(row["Score"] is not None for row in rows)
+    scored = any(row[tr("Score")] is not None for row in rows)
     st.dataframe(
         rows,
         hide_index=True,
         height=min(320, 38 + 35 * len(rows)),
-        column_order=None if scored else ["Rank", "Path"],
+        column_order=None if scored else [tr("Rank"), tr("Path")],
         column_config={
-            "Rank": st.column_config.NumberColumn(width=60),
-            "Score": st.column_config.NumberColumn(format="%.3f", width=70),
-            "Path": st.column_config.TextColumn(width=760),
+            tr("Rank"): st.column_config.NumberColumn(width=60),
+            tr("Score"): st.column_config.NumberColumn(format="%.3f", width=70),
+            tr("Path"): st.column_config.TextColumn(width=760),
         },
     )
     if len(state.paths) > len(rows):
-        st.caption(f"The first {len(rows)} of {len(state.paths):,} paths.")
+        st.caption(tr("The first {rows} of {paths:,} paths.", rows=len(rows), paths=len(state.paths)))
 
 
 def _row(step: Step) -> dict[str, Any]:
@@ -234,14 +244,14 @@ def _row(step: Step) -> dict[str, Any]:
     usage = step.usage
     title = OPERATORS[step.operator].title
     return {
-        "Operator": title[:1].upper() + title[1:],
-        "Seconds": f"{step.seconds:.3f}",
-        "Left behind": ", ".join(f"{count:,} {what}" for what, count in step.sizes.items()),
-        "Texts scored": _some(usage.texts),
-        "Model calls": _some(usage.calls),
-        "Tokens read": _some(usage.tokens_in),
-        "Tokens written": _some(usage.tokens_out),
-        "Notes": " ".join(step.notes),
+        tr("Operator"): title[:1].upper() + title[1:],
+        tr("Seconds"): f"{step.seconds:.3f}",
+        tr("Left behind"): ", ".join(f"{count:,} {what}" for what, count in step.sizes.items()),
+        tr("Texts scored"): _some(usage.texts),
+        tr("Model calls"): _some(usage.calls),
+        tr("Tokens read"): _some(usage.tokens_in),
+        tr("Tokens written"): _some(usage.tokens_out),
+        tr("Notes"): " ".join(step.notes),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from html import escape
 
 import streamlit as st
 
@@ -12,7 +13,8 @@ from core.errors import HopscopeError
 from pages.parts.compare.presenting import offer
 from pages.parts.shared.people import whose
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.text import plain
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 SHOWN = 25
 FILE = "hopscope.cases.gz"
@@ -23,35 +25,48 @@ def casebook() -> None:
     """Draw search, tags, the cases found, and the way in and out."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
-            "Search",
+            tr("Search"),
             key="case_search",
             persist_state="session",
-            placeholder="words of a question, note, tag, entity or method",
+            placeholder=tr("words of a question, note, tag, entity or method"),
             width="stretch",
         )
         known = list(tags())
         tag = st.selectbox(
-            "Tag", known, index=None, key="case_tag", persist_state="session", placeholder="any", width=180, disabled=not known
+            tr("Tag"), known, index=None, key="case_tag", persist_state="session", placeholder=tr("any"), width=180, disabled=not known
         )
-        with st.popover("Import", icon=":material/upload:"):
+        with st.popover(tr("Import"), icon=":material/upload:"):
             bring()
         found = cases(text, tag or "")
         own = [case.id for case in found if not case.example]
         st.download_button(
-            "Export these", lambda: export(own), FILE, "application/gzip", icon=":material/download:", disabled=not own, on_click="ignore"
+            tr("Export these"),
+            lambda: export(own),
+            FILE,
+            "application/gzip",
+            icon=":material/download:",
+            disabled=not own,
+            on_click="ignore",
         )
         offer(found)
     if message := Session.cases_message.take():
         st.success(plain(message), icon=":material/check_circle:")
     if not found:
         st.caption(
-            "No case holds all these words." if text or tag else "Nothing is saved yet. On Compare, “Save” keeps what is on the screen."
+            tr("No case holds all these words.")
+            if text or tag
+            else tr("Nothing is saved yet. On Compare, “Save” keeps what is on the screen.")
         )
     shown = session.cases_shown or SHOWN
     for case in found[:shown]:
         _row(case)
     if len(found) > shown:
-        st.button(f"Show more · {len(found) - shown:,} left", type="tertiary", on_click=Session.cases_shown.put, args=(shown + SHOWN,))
+        st.button(
+            tr("Show more · {more:,} left", more=len(found) - shown),
+            type="tertiary",
+            on_click=Session.cases_shown.put,
+            args=(shown + SHOWN,),
+        )
 
 
 def facts(case: Case) -> str:
@@ -71,17 +86,16 @@ def badges(case: Case) -> None:
 
 def bring() -> None:
     """Take in a file of cases."""
-    st.caption("A file of cases exported from Hopscope. What is saved here already stays as it is.")
-    file = st.file_uploader("File of cases", type=["gz", "jsonl"], key="cases_file", label_visibility="collapsed")
-    if file is not None and st.button("Import", key="cases_import", type="primary"):
+    st.caption(tr("A file of cases exported from Hopscope. What is saved here already stays as it is."))
+    file = st.file_uploader(tr("File of cases"), type=["gz", "jsonl"], key="cases_file", label_visibility="collapsed")
+    if file is not None and st.button(tr("Import"), key="cases_import", type="primary"):
         try:
             loaded = load(file.getvalue())
         except HopscopeError as error:
             st.error(plain(str(error)))
         else:
-            more = f"; {loaded.known:,} were here already" if loaded.known else ""
-            count = len(loaded.added)
-            session.cases_message = f"{count:,} {'case' if count == 1 else 'cases'} added{more}."
+            more = tr("; {known:,} were here already", known=loaded.known) if loaded.known else ""
+            session.cases_message = tr("{cases} added{more}.", cases=many(len(loaded.added), "case"), more=more)
             st.rerun()
 
 
@@ -97,7 +111,7 @@ def copy_case(key: str) -> None:
     except HopscopeError as error:
         session.cases_trouble = str(error)
     else:
-        session.cases_message = "This is the copy."
+        session.cases_message = tr("This is the copy.")
         open_case(copy.id)
 
 
@@ -109,7 +123,8 @@ def _row(case: Case) -> None:
             return
         beside, words = st.columns((1, 3))
         with beside:
-            st.html(f'<a href="?case={case.id}"><img src="app/static/{picture.parent.name}/{picture.name}" alt="Its board" {PICTURE}></a>')
+            alt = escape(tr("Its board"))
+            st.html(f'<a href="?case={case.id}"><img src="app/static/{picture.parent.name}/{picture.name}" alt="{alt}" {PICTURE}></a>')
         with words:
             _words(case)
 
@@ -119,7 +134,7 @@ def _words(case: Case) -> None:
         with st.container(gap=None):
             st.markdown(f"**{plain(case.question)}**")
             st.caption(plain(facts(case)))
-        st.button("Open", key=f"open_{case.id}", on_click=open_case, args=(case.id,), width="content")
+        st.button(tr("Open"), key=f"open_{case.id}", on_click=open_case, args=(case.id,), width="content")
     if case.notes:
         st.text(case.notes if len(case.notes) <= 240 else case.notes[:239] + "…")
     badges(case)

@@ -13,15 +13,16 @@ from core.engine import Comparison
 from core.errors import HopscopeError
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 
 def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None:
     """A popover that keeps the comparison with notes and tags; `link` are the query parameters that ask it again."""
-    with st.popover("Save"):
+    with st.popover(tr("Save")):
         if session.saved_case[0] == key and _there(session.saved_case[1]):
-            st.caption("Saved. It opens without the graph and without any model.")
+            st.caption(tr("Saved. It opens without the graph and without any model."))
             st.page_link(
-                "pages/cases.py", label="Open it on Cases", icon=":material/bookmarks:", query_params={"case": session.saved_case[1]}
+                "pages/cases.py", label=tr("Open it on Cases"), icon=":material/bookmarks:", query_params={"case": session.saved_case[1]}
             )
             return
         try:
@@ -29,11 +30,18 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
         except HopscopeError as error:
             st.error(plain(str(error)))
             return
-        st.text_area("Notes", key=Session.case_notes.name, persist_state="session", placeholder="What is worth seeing here", height=100)
-        st.multiselect(
-            "Tags", known, key=Session.case_tags.name, persist_state="session", accept_new_options=True, placeholder="demo, to check …"
+        st.text_area(
+            tr("Notes"), key=Session.case_notes.name, persist_state="session", placeholder=tr("What is worth seeing here"), height=100
         )
-        st.button("Save as case", key="save_case", type="primary", on_click=_save, args=(key, comparison, dict(link)))
+        st.multiselect(
+            tr("Tags"),
+            known,
+            key=Session.case_tags.name,
+            persist_state="session",
+            accept_new_options=True,
+            placeholder=tr("demo, to check …"),
+        )
+        st.button(tr("Save as case"), key="save_case", type="primary", on_click=_save, args=(key, comparison, dict(link)))
         if trouble := Session.case_trouble.take():
             st.error(plain(trouble))
 

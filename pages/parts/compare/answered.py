@@ -8,6 +8,7 @@ from core.cases.examples import demo
 from pages.parts.compare.asked import open_case
 from pages.parts.shared.session import source
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 
 def answered_before() -> None:
@@ -15,11 +16,11 @@ def answered_before() -> None:
     found = demo(source()) if source().documents else ()
     if not found:
         return
-    st.write("Answered before, to open at once:")
+    st.write(tr("Answered before, to open at once:"))
     for case in found:
         title = case.notes.partition(".")[0]
         st.button(
-            f"{plain(case.question)} :gray[{plain(title)}]",
+            tr("{question} :gray[{title}]", question=plain(case.question), title=plain(title)),
             key=f"before-{case.id}",
             type="tertiary",
             icon=":material/bolt:",

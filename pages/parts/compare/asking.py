@@ -11,6 +11,7 @@ from core.types import Question
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 SUGGESTED = 8
 
@@ -61,15 +62,15 @@ def question_bar() -> bool:
     """Draw the box of the question, Ask and the example questions, each in the row they are called in; whether Ask was pressed."""
     first = source().examples
     st.text_input(
-        "Question",
+        tr("Question"),
         key=Session.question.name,
-        placeholder=f"Ask a question: {first[0]}" if first else f"Ask a question of {source().noun}",
+        placeholder=tr("Ask a question: {first}", first=first[0]) if first else tr("Ask a question of {noun}", noun=source().noun),
         label_visibility="collapsed",
         width="stretch",
         persist_state="session",
     )
-    clicked = st.button("Ask", type="primary", key="ask")
-    with st.popover("Example questions", key=Session.examples_open.name, on_change="rerun"):
+    clicked = st.button(tr("Ask"), type="primary", key="ask")
+    with st.popover(tr("Example questions"), key=Session.examples_open.name, on_change="rerun"):
         _sets()
     return clicked
 
@@ -78,26 +79,28 @@ def _sets() -> None:
     known = source()
     titles = known.sets
     if not titles:
-        graph = "This graph has no questions of its own; type one, or add a file of questions on the Graphs page."
-        st.caption("These documents have no questions of their own; type one." if known.documents else graph)
+        graph = tr("This graph has no questions of its own; type one, or add a file of questions on the Graphs page.")
+        st.caption(tr("These documents have no questions of their own; type one.") if known.documents else graph)
         return
     for i, text in enumerate(known.examples):
         st.button(plain(text), key=f"example-{i}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
-    chosen = st.selectbox("From a set", list(titles), key="set", persist_state="session", format_func=titles.__getitem__)
+    chosen = st.selectbox(tr("From a set"), list(titles), key="set", persist_state="session", format_func=titles.__getitem__)
     try:
         questions = known.questions(chosen)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
-    st.button("Any question of it", icon=":material/casino:", key="draw", on_click=_draw, args=(known, chosen))
+    st.button(tr("Any question of it"), icon=":material/casino:", key="draw", on_click=_draw, args=(known, chosen))
     words = (
-        st.text_input("Search the set", key="set_search", persist_state="session", placeholder="some words of it, a name …", live=True)
+        st.text_input(
+            tr("Search the set"), key="set_search", persist_state="session", placeholder=tr("some words of it, a name …"), live=True
+        )
         .casefold()
         .split()
     )
     found = [q for q in questions if all(word in q.text.casefold() for word in words)] if words else []
     if words:
-        st.caption(many(len(found), "question") if found else "No question holds all these words.")
+        st.caption(many(len(found), "question") if found else tr("No question holds all these words."))
     for i, question in enumerate(found[:SUGGESTED]):
         asked = (question, known.asked_on(chosen, question))
         st.button(plain(question.text), key=f"found-{i}", type="tertiary", on_click=take, args=asked)

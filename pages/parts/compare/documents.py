@@ -17,6 +17,7 @@ from pages.parts.compare.asking import known_question
 from pages.parts.shared.session import engine, follow, said, source
 from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.text import isolated, many, plain
+from pages.parts.shared.wording import tr
 
 
 def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
@@ -37,12 +38,12 @@ def prepared_corpus(name: str) -> Corpus:
     key = f"chunks-{name}-{corpus.digest}"
 
     def cut(job: Job) -> Any:
-        job.tell("Looking for the chunks")  # in the place of “Waiting for its turn”
+        job.tell(tr("Looking for the chunks"))  # in the place of “Waiting for its turn”
         return engine().environment.built(corpus, check=job.check, progress=job.advance)
 
     job = engine().jobs.start(key, lambda: Job(key, cut))
     if not job.wait(0.2):
-        follow(job, "Cutting the documents into chunks")
+        follow(job, tr("Cutting the documents into chunks"))
     return corpus
 
 
@@ -57,8 +58,8 @@ def facts() -> None:
     parts += [many(len(known.gold), "gold passage")] if known is not None and known.gold else []
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="documents"):
         st.caption(" &nbsp;·&nbsp; ".join(parts), width="content")
-        with st.popover("Known answers", type="tertiary"):
-            st.text_area("One a line", "\n".join(session.answers), key=_box().name, on_change=_answers_changed, height=90)
+        with st.popover(tr("Known answers"), type="tertiary"):
+            st.text_area(tr("One a line"), "\n".join(session.answers), key=_box().name, on_change=_answers_changed, height=90)
 
 
 def _answers_changed() -> None:

@@ -16,6 +16,7 @@ from pages.parts.compare.without import before_job
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 _boards: WeakValueDictionary[str, Board] = WeakValueDictionary()  # those that somebody looks at, by what is on the screen
 _sharing = threading.Lock()
@@ -64,7 +65,7 @@ def drawable(on_screen: Shown | None) -> Shown | None:
         try:
             payload(on_screen)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            st.error(plain(f"This case cannot be drawn. {sentence(error)}"))
+            st.error(plain(tr("This case cannot be drawn. {sentence}", sentence=sentence(error))))
             return None
     return on_screen
 
@@ -82,8 +83,8 @@ def with_wait(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
     wait = engine().wait(on_screen.job) if on_screen.job is not None else None
     if wait is None or not wait.others:
         return drawn
-    about = f", about {span(wait.seconds)}" if wait.seconds else ""
-    text = f"Waiting: {many(wait.others, 'question')} of others first{about}"
+    about = tr(", about {span}", span=span(wait.seconds)) if wait.seconds else ""
+    text = tr("Waiting: {questions} of others first{about}", questions=many(wait.others, "question"), about=about)
     return {**drawn, "lanes": [{**lane, "status_text": text} if lane["status"] == WAITING else lane for lane in drawn["lanes"]]}
 
 

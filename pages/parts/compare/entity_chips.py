@@ -17,6 +17,7 @@ from pages.parts.shared.session import graph as whole_graph
 from pages.parts.shared.session import opened_graph
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many
+from pages.parts.shared.wording import tr
 
 FOLDER = ASSETS / "entities"
 LISTS = {"entities": Session.entities, "answers": Session.answers}
@@ -50,7 +51,7 @@ def _data(graph: Any) -> dict[str, Any]:
     who, done = session.chips_done
     return {
         **{into: _listed(graph, key.value) for into, key in LISTS.items()},
-        "hops": many(session.hops, "hop") + " away" if session.hops else "",
+        "hops": tr("{hops} away", hops=many(session.hops, "hop")) if session.hops else "",
         "meant": _meant(graph),
         "asked": _suggestions(graph, *session.chips_query) if session.chips_query else None,
         "who": who,
@@ -98,7 +99,7 @@ def _named(graph: Any, name: str) -> dict[str, str]:
 def _note(graph: Any, name: str) -> str:
     """A word on a named entity; empty where the graph does not have it."""
     nodes = names(graph).exact(name)
-    return described(graph, max(nodes, key=lambda node: (graph.degree(node), -node))) if nodes else "not in the graph"
+    return described(graph, max(nodes, key=lambda node: (graph.degree(node), -node))) if nodes else tr("not in the graph")
 
 
 def _changed(graph: Any) -> None:

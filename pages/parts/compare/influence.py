@@ -11,9 +11,10 @@ from core.engine import Lane
 from core.runtime.jobs import DONE, Job
 from pages.parts.compare.asked import Shown
 from pages.parts.shared.session import engine
+from pages.parts.shared.wording import tr
 
 MEASURE, STOP = "influence", "influence-stop"  # what the buttons of a lane ask for
-LABELS = {True: "Measure what the model's answer rests on", False: "Measure what its answer rests on"}
+LABELS = {True: tr("Measure what the model's answer rests on"), False: tr("Measure what its answer rests on")}
 
 
 def press_measure(on_screen: Shown, place: int, what: str) -> None:
@@ -69,7 +70,7 @@ def _offers(on_screen: Shown) -> Iterator[dict[str, Any]]:
         if job is not None and not job.ended:
             yield {"measure": {"running": True, "text": job.text, "share": job.fraction}}
         elif missing:
-            cost = f"{sentence(price(lane).text)}." if True in missing else "No language model is asked."
+            cost = f"{sentence(price(lane).text)}." if True in missing else tr("No language model is asked.")
             error = job.error if job is not None else None
             yield {"measure": {"running": False, "label": LABELS[True in missing], "cost": cost, "error": error}}
         else:

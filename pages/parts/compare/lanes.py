@@ -25,9 +25,10 @@ from pages.parts.methods.chooser import chooser
 from pages.parts.shared.session import engine, instances, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
-VIEWS = {"change": "Another method", "step": "Its steps"}
-NEW_VIEWS = {"change": "A method", "step": "A line of your own"}  # of a lane that is added
+VIEWS = {"change": tr("Another method"), "step": tr("Its steps")}
+NEW_VIEWS = {"change": tr("A method"), "step": tr("A line of your own")}  # of a lane that is added
 
 
 def fitting(known: Mapping[str, Instance]) -> dict[str, Instance]:
@@ -78,7 +79,7 @@ def dialog(known: Mapping[str, Instance], comparison: Comparison | None = None) 
     if session.choosing is None:
         return
     lane, do = session.choosing
-    title = "Add a lane" if lane >= len(session.lanes) else f"Change lane {lane + 1}"
+    title = tr("Add a lane") if lane >= len(session.lanes) else tr("Change lane {lane}", lane=lane + 1)
     st.dialog(title, width="large", on_dismiss=_close)(_change)(lane, do, known, comparison)
 
 
@@ -89,7 +90,7 @@ def _close() -> None:
 def _change(lane: int, do: str, known: Mapping[str, Instance], comparison: Comparison | None) -> None:
     words = VIEWS if lane < len(session.lanes) else NEW_VIEWS
     view = st.segmented_control(
-        "What is changed",
+        tr("What is changed"),
         list(words),
         default=do,
         key=f"lane-view-{lane}-{do}",
@@ -156,22 +157,24 @@ def _take(lane: int, line: Line | None, before: Line) -> None:
     words = "" if line is None else change_words(before, line)
     idle = line is None or not words
     if line is None:
-        st.caption("The line cannot be run yet." if adding else "The line cannot be run like this: the brick with the red border says why.")
+        st.caption(
+            tr("The line cannot be run yet.") if adding else tr("The line cannot be run like this: the brick with the red border says why.")
+        )
     else:
-        st.caption(plain(words) or "Nothing is changed yet. Choose a brick to set it, or to put another step in its place.")
+        st.caption(plain(words) or tr("Nothing is changed yet. Choose a brick to set it, or to put another step in its place."))
         for text in missing(line, engine().models, session.model):
             st.caption(f":material/cloud_off: {plain(text)}")
     with st.container(horizontal=True):
         if adding:
-            if st.button("Add this lane", key="lane-add", type="primary", disabled=idle or full):
+            if st.button(tr("Add this lane"), key="lane-add", type="primary", disabled=idle or full):
                 _use(lane - 1, repr(line), beside=True)
             return
-        if st.button("Try it in a lane beside", key=f"beside-{lane}", type="primary", disabled=idle or full):
+        if st.button(tr("Try it in a lane beside"), key=f"beside-{lane}", type="primary", disabled=idle or full):
             _use(lane, repr(line), beside=True)
-        if st.button("Change this lane", key=f"apply-{lane}", disabled=idle):
+        if st.button(tr("Change this lane"), key=f"apply-{lane}", disabled=idle):
             _use(lane, repr(line))
     if full:
-        st.caption(f"There is room for {MOST_LANES} lanes; remove one to try a change beside.")
+        st.caption(tr("There is room for {lanes} lanes; remove one to try a change beside.", lanes=MOST_LANES))
 
 
 def _use(lane: int, spec: str, beside: bool = False) -> None:
@@ -192,9 +195,9 @@ def insert(lane: int, spec: str) -> None:
     """Put a line in a new lane behind this one and ask; where a lane runs it already, or there is no room, that is said instead."""
     lanes, there = session.lanes, running(spec)
     if there is not None:
-        st.toast(plain(f"Lane {there + 1} does this already."), duration="long")
+        st.toast(plain(tr("Lane {there} does this already.", there=there + 1)), duration="long")
     elif len(lanes) >= MOST_LANES:
-        st.toast(plain(f"There is room for {MOST_LANES} lanes: remove one, then this runs in its place."), duration="long")
+        st.toast(plain(tr("There is room for {lanes} lanes: remove one, then this runs in its place.", lanes=MOST_LANES)), duration="long")
     else:
         changed([*lanes[: lane + 1], spec, *lanes[lane + 1 :]])
 

@@ -12,6 +12,7 @@ from pages.parts.compare.asked import Shown
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 
 
@@ -28,17 +29,19 @@ def partly(on_screen: Shown) -> None:
         st.rerun()
     with st.container(border=True, key="partly"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            said = "; ".join(dict.fromkeys(f"{lane.instance.label} searched {lane.state.partly}" for lane in lanes))
+            said = "; ".join(
+                dict.fromkeys(tr("{label} searched {partly}", label=lane.instance.label, partly=lane.state.partly) for lane in lanes)
+            )
             st.caption(f":material/hourglass_top: {plain(said)}.", width="stretch")
-            st.button("Search again", key="search_again", icon=":material/refresh:", on_click=_again)
+            st.button(tr("Search again"), key="search_again", icon=":material/refresh:", on_click=_again)
         for job in jobs.values():
-            working(job, f"partly-{job.key}", "Cancelled. What was encoded is kept; asking again goes on from there.", share=True)
+            working(job, f"partly-{job.key}", tr("Cancelled. What was encoded is kept; asking again goes on from there."), share=True)
         if any(not job.ended for job in jobs.values()):
             st.caption(
-                "Once all are encoded the question is asked again by itself; until then “Search again” searches what has come since."
+                tr("Once all are encoded the question is asked again by itself; until then “Search again” searches what has come since.")
             )
         else:
-            st.caption("Nothing is being encoded now: asking again searches all that is there, and encodes what is missing.")
+            st.caption(tr("Nothing is being encoded now: asking again searches all that is there, and encodes what is missing."))
 
 
 def _jobs(digest: str) -> list[Job]:

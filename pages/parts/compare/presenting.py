@@ -19,6 +19,7 @@ from pages.parts.shared.scripts import ASSETS, component
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 FOLDER = ASSETS / "presenter"
 # What is around the lanes goes away, and the lanes take the whole screen.
@@ -47,11 +48,11 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
         on_screen = drawable(shown() or _first(listed))
     except HopscopeError as error:
         st.error(plain(str(error)))
-        st.button("Leave the presentation", on_click=leave)
+        st.button(tr("Leave the presentation"), on_click=leave)
         return
     if on_screen is None:
-        st.info("There is nothing to present yet: ask a question on Compare, or save a case.")
-        st.button("Leave the presentation", on_click=leave)
+        st.info(tr("There is nothing to present yet: ask a question on Compare, or save a case."))
+        st.button(tr("Leave the presentation"), on_click=leave)
         return
     places = ["", *listed] if on_screen.case is None else listed if on_screen.case.id in listed else [on_screen.case.id, *listed]
     _head(on_screen, places, places.index(on_screen.case.id if on_screen.case else ""))
@@ -134,5 +135,5 @@ def offer(found: list[Case]) -> None:
     def begin() -> None:
         session.present_cases = [case.id for case in found]
 
-    if st.button("Present", icon=":material/present_to_all:", disabled=not found, on_click=begin, key="present_found"):
+    if st.button(tr("Present"), icon=":material/present_to_all:", disabled=not found, on_click=begin, key="present_found"):
         st.switch_page("pages/compare.py", query_params={"present": "1", "show": found[0].id})

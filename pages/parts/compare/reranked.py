@@ -20,6 +20,7 @@ from core.operators.nodes.replay import replayed
 from core.operators.nodes.smoothing import GraphRerank
 from pages.parts.compare.lanes import try_beside
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import noun, tr
 
 FIRST, GOLD = 10, 4  # documents that are listed
 
@@ -95,7 +96,7 @@ def rerank(comparison: Comparison) -> None:
     """The sliders behind a button, where a lane has what they need."""
     lanes = [(lane, asked) for lane in comparison.lanes if (asked := settings(lane)) is not None]
     if lanes:
-        with st.popover("Alpha, beta", icon=":material/tune:", key="rerank"):
+        with st.popover(tr("Alpha, beta"), icon=":material/tune:", key="rerank"):
             _sliders(comparison, lanes)
 
 
@@ -103,26 +104,28 @@ def rerank(comparison: Comparison) -> None:
 def _sliders(comparison: Comparison, lanes: list[tuple[Lane, Settings]]) -> None:
     number = 0
     if len(lanes) > 1:
-        number = st.selectbox("Lane", range(len(lanes)), format_func=lambda i: lanes[i][0].instance.line.words(), key="rerank-lane")
+        number = st.selectbox(tr("Lane"), range(len(lanes)), format_func=lambda i: lanes[i][0].instance.line.words(), key="rerank-lane")
     lane, asked = lanes[number]
     place = f"{lane.instance.id}-{hash(comparison.ask.question.text)}"
-    about = "How much of what the re-ranker makes of a document is that of its neighbours; 0 is none."
-    alpha = st.slider("Smoothing (alpha)", 0.0, 1.0, float(asked.rerank.alpha), 0.05, key=f"alpha-{place}", help=about)
-    about = "How much the position of a neighbour in the graph counts; its likeness to the question counts once."
-    beta = st.slider("Structure (beta)", 0.0, max(3.0, asked.expand.beta), float(asked.expand.beta), 0.1, key=f"beta-{place}", help=about)
+    about = tr("How much of what the re-ranker makes of a document is that of its neighbours; 0 is none.")
+    alpha = st.slider(tr("Smoothing (alpha)"), 0.0, 1.0, float(asked.rerank.alpha), 0.05, key=f"alpha-{place}", help=about)
+    about = tr("How much the position of a neighbour in the graph counts; its likeness to the question counts once.")
+    beta = st.slider(
+        tr("Structure (beta)"), 0.0, max(3.0, asked.expand.beta), float(asked.expand.beta), 0.1, key=f"beta-{place}", help=about
+    )
     rows, beyond = again(lane, asked, alpha, beta, comparison.ask.question.gold)
     st.markdown("\n".join(_row(row) for row in rows[: min(asked.keep, FIRST)]))
     for text in (_gold(rows, asked.keep), _beyond_budget(beyond)):
         if text:
             st.caption(text)
     same = (alpha, beta) == (asked.rerank.alpha, asked.expand.beta)
-    if st.button("In a lane of its own", key=f"rerank-{place}", type="primary", disabled=same):
+    if st.button(tr("In a lane of its own"), key=f"rerank-{place}", type="primary", disabled=same):
         try_beside(lane.instance.id, repr(with_settings(lane.instance.line, alpha, beta)))
         st.rerun()
 
 
 def _row(row: Row) -> str:
-    moved = "" if row.was == row.place else " :gray[new]" if row.was is None else f" :gray[was {row.was:,}]"
+    moved = "" if row.was == row.place else tr(" :gray[new]") if row.was is None else tr(" :gray[was {was:,}]", was=row.was)
     return f"{row.place}. {':green[★] ' if row.gold else ''}{plain(row.title)}{moved}"
 
 
@@ -133,15 +136,25 @@ def _gold(rows: list[Row], keep: int) -> str:
         return ""
     now, before = sum(row.place <= keep for row in gold), sum(row.was is not None and row.was <= keep for row in gold)
     moved = [f"“{plain(row.title)}” {row.was:,} → {row.place:,}" for row in gold if row.place > keep and row.was not in (None, row.place)]
-    rest = f"; {len(moved) - GOLD:,} more moved" if len(moved) > GOLD else ""
-    more = f" Further down: {'; '.join(moved[:GOLD])}{rest}." if moved else ""
-    return f"★ {many(now, 'gold document')} in the first {keep:,}, {before:,} as asked.{more}"
+    rest = tr("; {more:,} more moved", more=len(moved) - GOLD) if len(moved) > GOLD else ""
+    more = tr(" Further down: {moved}{rest}.", moved="; ".join(moved[:GOLD]), rest=rest) if moved else ""
+    return tr(
+        "★ {documents} in the first {keep:,}, {before:,} as asked.{more}",
+        documents=many(now, "gold document"),
+        keep=keep,
+        before=before,
+        more=more,
+    )
 
 
 def _beyond_budget(count: int) -> str:
-    was = "was" if count == 1 else "were"
+    was = noun(count, "was", "were")
     return (
-        f"{many(count, 'neighbour')} {was} passed over, as the re-ranker has not read them; a lane of its own reads what it needs."
+        tr(
+            "{neighbours} {was} passed over, as the re-ranker has not read them; a lane of its own reads what it needs.",
+            neighbours=many(count, "neighbour"),
+            was=was,
+        )
         if count
         else ""
     )

@@ -9,6 +9,7 @@ from core.comparison.run import build_of
 from core.runtime.jobs import FAILED
 from pages.parts.compare.asked import Shown
 from pages.parts.shared.session_state import session
+from pages.parts.shared.wording import tr
 from pages.parts.texts.building import card
 
 
@@ -21,7 +22,7 @@ def unbuilt(on_screen: Shown) -> None:
     wanted = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
     missing = [one for one in wanted if not status(corpus, one).serves]
     if missing:
-        st.caption("What failed lanes stand on is not built yet. Once it is, the question is asked again.")
+        st.caption(tr("What failed lanes stand on is not built yet. Once it is, the question is asked again."))
     building = any([card(corpus, one) for one in missing])
     key, before = session.lacked
     lacked = frozenset(one.id for one in missing) | (before if key == on_screen.key else frozenset())

@@ -18,6 +18,7 @@ from pages.parts.compare.asked import Shown
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 WITHOUT, RENAME, MERGE = "without", "rename", "merge"  # what a node's panel asks for; the first of a path as well
 WAYS = (WITHOUT, RENAME, MERGE)
@@ -35,7 +36,7 @@ def change(comparison: Comparison, pressed: Mapping[str, Any], paths: Mapping[st
         st.toast(plain(str(error)))
         return
     except (BadInput, KeyError):
-        st.toast("This cannot be changed: it has no name of its own. Take a node or a passage of it.")
+        st.toast(tr("This cannot be changed: it has no name of its own. Take a node or a passage of it."))
         return
     session.edits = list(dict.fromkeys([*session.edits, *found]))
     session.submit()
@@ -69,11 +70,13 @@ def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
     other = _entity(comparison, pressed["other"]).names[0] if "other" in pressed else " ".join(str(pressed.get("name", "")).split())
     there = any(lane.graph.nodes_named(other) for lane in comparison.lanes) if other else False
     if not other or other == name:
-        raise Refused("It has this name already." if other else "A node needs a name.")
+        raise Refused(tr("It has this name already.") if other else tr("A node needs a name."))
     if pressed["to"] == MERGE and not there:
-        raise Refused(f"No node is called “{other}” here. Click the one that it is merged into, or type its name as it is written.")
+        raise Refused(
+            tr("No node is called “{other}” here. Click the one that it is merged into, or type its name as it is written.", other=other)
+        )
     if pressed["to"] == RENAME and there:
-        raise Refused(f"Another node is called “{other}” already. Merge the two instead.")
+        raise Refused(tr("Another node is called “{other}” already. Merge the two instead.", other=other))
     return Edit(pressed["to"], (name, other))
 
 
@@ -81,7 +84,7 @@ def _entity(comparison: Comparison, node: Any) -> Edit:
     """The edit that takes an entity of the board away. Raises Refused for a passage."""
     edit = _of_node(comparison, node)
     if edit.kind != "node":
-        raise Refused("Only entities are renamed and merged, and this is a passage.")
+        raise Refused(tr("Only entities are renamed and merged, and this is a passage."))
     return edit
 
 
@@ -104,12 +107,12 @@ def changes() -> None:
                 plain(sentence(edit.words)),
                 icon=":material/undo:",
                 key=f"edit-{place}",
-                help="Put it back and ask again" if edit.removes else "Undo it and ask again",
+                help=tr("Put it back and ask again") if edit.removes else tr("Undo it and ask again"),
                 on_click=_put_back,
                 args=(edit,),
             )
         if len(edits) > 1:
-            st.button("Undo all", key="edits-none", type="tertiary", on_click=_put_back, args=tuple(edits))
+            st.button(tr("Undo all"), key="edits-none", type="tertiary", on_click=_put_back, args=tuple(edits))
 
 
 def _put_back(*edits: Edit) -> None:

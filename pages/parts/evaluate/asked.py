@@ -9,6 +9,7 @@ import streamlit as st
 from core.sources import GraphSource, Source
 from pages.parts.shared.session import chosen, graph_name, last_graph
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 
 def asked() -> Source:
@@ -28,18 +29,20 @@ def usual_sets(sets: Iterable[str]) -> list[str]:
 def no_questions(on: Source) -> None:
     """Says that a graph or a corpus has no questions, and leads to where they are added."""
     with st.container(border=True):
-        st.info(f"{plain(on.title)} has no questions yet, so there is nothing to score methods on.", icon=":material/quiz:")
+        st.info(tr("{title} has no questions yet, so there is nothing to score methods on.", title=plain(on.title)), icon=":material/quiz:")
         if on.documents:
             st.write(
-                "Bring them with the documents on the page Texts, have some made there (Do I need a graph at all?), or let a language "
-                "model write some."
+                tr(
+                    "Bring them with the documents on the page Texts, have some made there (Do I need a graph at all?), or let a language "
+                    "model write some."
+                )
             )
-            st.page_link("pages/texts.py", label="Add questions", icon=":material/library_add:", query_params={"corpus": on.name})
+            st.page_link("pages/texts.py", label=tr("Add questions"), icon=":material/library_add:", query_params={"corpus": on.name})
             return
-        st.write("Add a file of questions (a CSV will do), or choose another graph on the left.")
+        st.write(tr("Add a file of questions (a CSV will do), or choose another graph on the left."))
         st.page_link(
             "pages/graphs.py",
-            label="Add questions to this graph",
+            label=tr("Add questions to this graph"),
             icon=":material/library_add:",
             query_params={"graph": graph_name(), "add": "questions"},
         )

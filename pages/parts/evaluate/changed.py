@@ -20,29 +20,30 @@ from pages.parts.shared.scripts import ASSETS, component
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 FOLDER = ASSETS / "flow"
 MAX_LISTED = 20  # questions of a band that are listed before all are asked for
 MAX_READ = 100  # questions of a band whose causes are read
 COUNTS_AS_RIGHT = {
-    PASSAGES: "A question counts as right where all its gold passages come through, into the prompt where one is written.",
-    READER: "A question counts as right where the graph reader names a known answer first.",
+    PASSAGES: tr("A question counts as right where all its gold passages come through, into the prompt where one is written."),
+    READER: tr("A question counts as right where the graph reader names a known answer first."),
 }
-BY_ANSWER = "A question counts as right where the answer holds a known answer."
+BY_ANSWER = tr("A question counts as right where the answer holds a known answer.")
 
 
 def what_changed(results: Summary) -> None:
     """Draw the tab: the two methods, the picture, and the questions of the band that was pressed."""
     names, run = titles(results.run), results.run
     if len(names) < 2:
-        st.caption("There is one method only; what changes is drawn between two.")
+        st.caption(tr("There is one method only; what changes is drawn between two."))
         return
     a, b = _between(results, names)
     found = flow(results, a, b) if a != b else None
     if a == b:
-        st.caption("Choose two different methods.")
+        st.caption(tr("Choose two different methods."))
     elif found is None:
-        st.caption("Of no question that both have is it known what is right, so nothing can be drawn.")
+        st.caption(tr("Of no question that both have is it known what is right, so nothing can be drawn."))
     else:
         causes = _causes(run.id, run.created, run.done, run.failed, a, b)
         _picture(run, found, names, dict(causes))
@@ -55,8 +56,8 @@ def _between(results: Summary, names: dict[str, str]) -> tuple[str, str]:
     options = list(names)
     with st.container(horizontal=True):
         chosen = {"format_func": names.__getitem__, "width": 420, "persist_state": "session"}
-        a = st.selectbox("From", options, 0, key=f"flow_from_{results.run.id}", **chosen)
-        b = st.selectbox("To", options, options.index(taken) if taken else 1, key=f"flow_to_{results.run.id}", **chosen)
+        a = st.selectbox(tr("From"), options, 0, key=f"flow_from_{results.run.id}", **chosen)
+        b = st.selectbox(tr("To"), options, options.index(taken) if taken else 1, key=f"flow_to_{results.run.id}", **chosen)
     return a, b
 
 
@@ -70,9 +71,9 @@ def _picture(run: Run, found: Flow, names: dict[str, str], causes: dict[tuple[st
     drawn = laid_out(found, {at: f"{len(band.questions):,} {band.kind}" for at, band in changed.items()})
     for shown, band in zip(drawn["bands"], found.bands):
         reason = shown["reason"] = _reason(band, causes.get((band.before, band.after), ()))
-        shown["title"] = f"{': '.join(filter(None, (_title(band, found, names), reason)))}. Press to list them."
+        shown["title"] = tr("{band}. Press to list them.", band=": ".join(filter(None, (_title(band, found, names), reason))))
     what, open_band = session.evaluate_band
-    label = f"From {names[found.a]} to {names[found.b]}"
+    label = tr("From {a} to {b}", a=names[found.a], b=names[found.b])
 
     def pressed() -> None:
         opened = session.evaluate_flow.opened
@@ -80,18 +81,30 @@ def _picture(run: Run, found: Flow, names: dict[str, str], causes: dict[tuple[st
             session.evaluate_band = (key, (str(opened[0]), str(opened[1])))
 
     data = {**drawn, "label": label, "chosen": ">".join(open_band) if what == key else ""}
-    less = f"{many(found.left_out, 'question')} without a row of both, or of which nothing is known, left out." if found.left_out else ""
+    less = (
+        tr("{questions} without a row of both, or of which nothing is known, left out.", questions=many(found.left_out, "question"))
+        if found.left_out
+        else ""
+    )
     right = COUNTS_AS_RIGHT.get(found.by, BY_ANSWER)
-    st.caption(plain(" ".join((f"Each band is questions, n = {found.n:,}; press one to list them.", right, less))))
+    st.caption(plain(" ".join((tr("Each band is questions, n = {n:,}; press one to list them.", n=found.n), right, less))))
     _component()(key=Session.evaluate_flow.name, data=data, on_opened_change=pressed)
 
 
 def _title(band: Band, found: Flow, names: dict[str, str]) -> str:
     count, before, after = many(len(band.questions), "question"), found.words(band.before), found.words(band.after)
     if before == after:
-        return f"{count}: {before} with both"
+        return tr("{count}: {before} with both", count=count, before=before)
     changed = f" {band.kind}" if band.kind in ("won", "lost") else ""
-    return f"{count}{changed}: {before} with {names[found.a]}, {after} with {names[found.b]}"
+    return tr(
+        "{count}{changed}: {before} with {a}, {after} with {b}",
+        count=count,
+        changed=changed,
+        before=before,
+        a=names[found.a],
+        after=after,
+        b=names[found.b],
+    )
 
 
 def _reason(band: Band, causes: tuple[tuple[str, int], ...]) -> str:
@@ -111,7 +124,7 @@ def undone(words: str) -> str:
     ('now in the prompt', 'now reached', 'no longer ranked too low')
     """
     first, _, rest = words.partition(" ")
-    return f"now {rest}" if first in ("not", "never") else f"no longer {words}"
+    return tr("now {rest}", rest=rest) if first in ("not", "never") else tr("no longer {words}", words=words)
 
 
 @lru_cache(maxsize=32)
@@ -147,14 +160,18 @@ def _listed(run: Run, found: Flow, names: dict[str, str], causes: dict[tuple[str
     st.markdown(f"**{plain(_title(band, found, names))}**")
     if reasons := causes.get(at):
         who = names[found.a if band.kind == "won" else found.b]
-        st.caption(plain(f"Why {who} loses them: {', '.join(f'{words} {count:,}' for words, count in reasons)}."))
+        st.caption(
+            plain(tr("Why {who} loses them: {reasons}.", who=who, reasons=", ".join(f"{words} {count:,}" for words, count in reasons)))
+        )
     drawn = {one.question.id: one for one in store().drawn(run.id)}
     shown = band.questions
-    if len(shown) > MAX_LISTED and not st.toggle(f"Show all {len(shown):,}", key=f"flow_all_{run.id}"):
+    if len(shown) > MAX_LISTED and not st.toggle(tr("Show all {shown:,}", shown=len(shown)), key=f"flow_all_{run.id}"):
         shown = shown[:MAX_LISTED]
     with st.container(border=True, gap="small", key="flow-questions"):
         for question in shown:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(drawn[question].question.text, width="stretch")
-                st.button("Open", key=f"flow-open-{question}", help="As this evaluation ran it.", on_click=open_question, args=(question,))
+                st.button(
+                    tr("Open"), key=f"flow-open-{question}", help=tr("As this evaluation ran it."), on_click=open_question, args=(question,)
+                )
                 ask_again(run, drawn[question], (found.a, found.b))

@@ -23,6 +23,7 @@ from pages.parts.shared.session import cancel, engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 SHOWN_RUNS = 30
 
@@ -42,13 +43,16 @@ def progress(run: Run) -> None:
         st.error(plain(job.error))
     missing = run.total - run.done
     if missing:
-        failed = f" ({run.failed:,} of them failed)" if run.failed else ""
+        failed = tr(" ({failed:,} of them failed)", failed=run.failed) if run.failed else ""
         with st.container(horizontal=True, vertical_alignment="center", border=True):
-            st.text(f"{missing:,} of {run.total:,} answers are missing{failed}.", width="stretch")
+            st.text(
+                tr("{missing:,} of {total:,} answers are missing{failed}.", missing=missing, total=run.total, failed=failed),
+                width="stretch",
+            )
             why = barred(OWNED_AS, str(run.id))
             cap, valid = _limit(run, job)
-            how = held(why or "" if valid else "Mend the limit first.")
-            st.button("Go on", key="resume", icon=":material/play_arrow:", on_click=resume, args=(run, cap), **how)
+            how = held(why or "" if valid else tr("Mend the limit first."))
+            st.button(tr("Go on"), key="resume", icon=":material/play_arrow:", on_click=resume, args=(run, cap), **how)
 
 
 @st.fragment(run_every=1.0)
@@ -57,7 +61,7 @@ def follow(job: Job, run: Run) -> None:
     if job.ended:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text or "Waiting for its turn"), width="stretch")
+        st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text or tr("Waiting for its turn")), width="stretch")
         cancel(job, "cancel", ":material/stop_circle:")
     now = store().run(run.id)
     drawn, when = session.evaluate_drawn
@@ -89,29 +93,29 @@ def run_actions(run: Run) -> None:
     """Downloads, and deletion once nothing works on the run."""
     job = job_of(run)
     if run.done:
-        with st.popover("Download", icon=":material/download:"):
+        with st.popover(tr("Download"), icon=":material/download:"):
             name = f"hopscope-evaluation-{run.id}"
             file = lambda label, make, ending, mime: st.download_button(
                 label, lambda: make(summary(run.id)), f"{name}{ending}", mime, on_click="ignore", width="stretch"
             )
-            file("Report (HTML)", report_html, ".html", "text/html")
-            file("Summary (CSV)", summary_csv, "-summary.csv", "text/csv")
-            file("Every question (CSV)", rows_csv, ".csv", "text/csv")
-            file("Table (LaTeX)", latex, ".tex", "text/x-tex")
+            file(tr("Report (HTML)"), report_html, ".html", "text/html")
+            file(tr("Summary (CSV)"), summary_csv, "-summary.csv", "text/csv")
+            file(tr("Every question (CSV)"), rows_csv, ".csv", "text/csv")
+            file(tr("Table (LaTeX)"), latex, ".tex", "text/x-tex")
             st.download_button(
-                "For other tools (zip)",
+                tr("For other tools (zip)"),
                 lambda: run_zip(engine(), store(), run),
                 f"{name}-files.zip",
                 "application/zip",
                 on_click="ignore",
                 width="stretch",
-                help="TREC runs and qrels, RAGAS rows and BenchmarkQED's answers of every method.",
+                help=tr("TREC runs and qrels, RAGAS rows and BenchmarkQED's answers of every method."),
             )
-            file("Everything (JSON)", lambda s: json.dumps(summary_dict(s), ensure_ascii=False, indent=1), ".json", "application/json")
+            file(tr("Everything (JSON)"), lambda s: json.dumps(summary_dict(s), ensure_ascii=False, indent=1), ".json", "application/json")
     if job is None or job.ended:
-        with st.popover("Delete", icon=":material/delete:", **held(barred(OWNED_AS, str(run.id)))):
-            st.write("Delete this evaluation? It cannot be brought back.")
-            st.button("Yes, delete it", type="primary", on_click=remove, args=(run.id,))
+        with st.popover(tr("Delete"), icon=":material/delete:", **held(barred(OWNED_AS, str(run.id)))):
+            st.write(tr("Delete this evaluation? It cannot be brought back."))
+            st.button(tr("Yes, delete it"), type="primary", on_click=remove, args=(run.id,))
 
 
 def summary(number: int) -> Summary:
@@ -123,22 +127,33 @@ def runs() -> None:
     """The evaluations there are, the newest first."""
     known = store().runs()
     if not known:
-        st.caption("No evaluation yet. What you start goes on when you close this page, and can be taken up after a restart.")
+        st.caption(tr("No evaluation yet. What you start goes on when you close this page, and can be taken up after a restart."))
         return
     st.markdown("**Evaluations**")
     for run in known[:SHOWN_RUNS]:
         job = job_of(run)
         at_work = job is not None and not job.ended
-        state = "at work" if at_work else "finished" if run.done == run.total else f"{run.done:,} of {run.total:,} done"
+        state = (
+            tr("at work")
+            if at_work
+            else "finished"
+            if run.done == run.total
+            else tr("{done:,} of {total:,} done", done=run.done, total=run.total)
+        )
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             with st.container(gap=None, width="stretch"):
                 st.text(", ".join(titles(run).values()))
                 when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created))
-                parts = (f"{many(run.spec['sample'], 'question')} of {run.spec['set']}", when, state, whose(OWNED_AS, str(run.id)))
+                parts = (
+                    tr("{questions} of {set}", questions=many(run.spec["sample"], "question"), set=run.spec["set"]),
+                    when,
+                    state,
+                    whose(OWNED_AS, str(run.id)),
+                )
                 st.caption(plain(" · ".join(filter(None, parts))))
-            st.button("Open", key=f"open-{run.id}", help=f"Open evaluation {run.id}", on_click=open_run, args=(run.id,))
+            st.button(tr("Open"), key=f"open-{run.id}", help=tr("Open evaluation {id}", id=run.id), on_click=open_run, args=(run.id,))
     if len(known) > SHOWN_RUNS:
-        st.caption(f"{len(known) - SHOWN_RUNS:,} older ones are not shown.")
+        st.caption(tr("{more:,} older ones are not shown.", more=len(known) - SHOWN_RUNS))
 
 
 def open_run(number: int) -> None:

@@ -26,6 +26,7 @@ from pages.parts.evaluate.repairing import repairs
 from pages.parts.evaluate.why import has_own, why
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 PICTURE = 465  # pixels wide, so that two stand side by side where there is room
 
@@ -35,21 +36,31 @@ def facts(run: Run) -> str:
     spec = run.spec
     on = (f"{one.noun} “{one.name}”" for one in sources_of(spec))
     words = [
-        f"{spec['sample']:,} of {many(spec['of'], 'question')}, seed {spec['seed']}",
-        f"asked on {', '.join(on)}",
-        "answers by a language model" if spec["model"] else f"answers are the {defaults(sources_of(spec)).reader}, no language model",
+        tr("{sample:,} of {questions}, seed {seed}", sample=spec["sample"], questions=many(spec["of"], "question"), seed=spec["seed"]),
+        tr("asked on {on}", on=", ".join(on)),
+        tr("answers by a language model")
+        if spec["model"]
+        else tr("answers are the {reader}, no language model", reader=defaults(sources_of(spec)).reader),
     ]
-    return " · ".join(words + (["every method timed alone"] if spec["cold"] else []))
+    return " · ".join(words + ([tr("every method timed alone")] if spec["cold"] else []))
 
 
 def figures(run: Run) -> None:
     """Everything that a run says so far."""
     results = summary(run.id)
     if so_far := results.so_far():
-        st.warning(plain(f"Figures of what is done so far; {so_far}."), icon=":material/hourglass_top:")
+        st.warning(plain(tr("Figures of what is done so far; {so_far}.", so_far=so_far)), icon=":material/hourglass_top:")
     recommended(run)
-    names = ["Figures", "What changed", "Repairs", "Pictures", "Paired tests", "Questions", "What the metrics mean"]
-    further = {"Judged in pairs": (can_be_judged, judged_pairs), "Why yours lost": (has_own, why)}
+    names = [
+        tr("Figures"),
+        tr("What changed"),
+        tr("Repairs"),
+        tr("Pictures"),
+        tr("Paired tests"),
+        tr("Questions"),
+        tr("What the metrics mean"),
+    ]
+    further = {tr("Judged in pairs"): (can_be_judged, judged_pairs), tr("Why yours lost"): (has_own, why)}
     drawn = {name: draw for name, (has, draw) in further.items() if has(results)}
     tabs = st.tabs([*names, *drawn], key=Session.evaluate_part.name, bind="query-params")  # a reload comes back to the same
     table, changed, mended, pictures, tests, each, meanings = tabs[: len(names)]
@@ -77,7 +88,7 @@ def figures(run: Run) -> None:
 
 def _table(results: Summary) -> None:
     names = st.multiselect(
-        "Metrics",
+        tr("Metrics"),
         results.reported,
         list(results.defaults.table),
         format_func=_title,
@@ -89,9 +100,9 @@ def _table(results: Summary) -> None:
     hops = results.by_hops()
     part = results
     if len(hops) > 1:
-        label = lambda hop: "All questions" if hop == "all" else "Hops not given" if hop is None else f"{hop} hop{'s' * (hop != 1)}"
+        label = lambda hop: tr("All questions") if hop == "all" else tr("Hops not given") if hop is None else many(hop, "hop")
         which = st.segmented_control(
-            "Questions", ["all", *hops], default="all", format_func=label, key="figures_hops", persist_state="session"
+            tr("Questions"), ["all", *hops], default="all", format_func=label, key="figures_hops", persist_state="session"
         )
         part = results if which in ("all",) else hops.get(which, results)
     figures = part.table(names)
@@ -100,37 +111,47 @@ def _table(results: Summary) -> None:
     rows = []
     for instance, row in figures.items():
         count = f"{len(part.of(instance)):,}" if part is not results else results.done(instance) if results.unfinished else ""
-        done = {"Questions": count} if count else {}
-        rank = {"Rank": advice.ranks.get(instance)} if advice is not None and len(advice.ranks) > 1 else {}
-        rows.append({"Method": spec[instance]} | rank | done | {name: _cell(name, row[name], part.lacks(instance, name)) for name in names})
+        done = {tr("Questions"): count} if count else {}
+        rank = {tr("Rank"): advice.ranks.get(instance)} if advice is not None and len(advice.ranks) > 1 else {}
+        rows.append(
+            {tr("Method"): spec[instance]} | rank | done | {name: _cell(name, row[name], part.lacks(instance, name)) for name in names}
+        )
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
-    config["Rank"] = st.column_config.NumberColumn(help="Methods between which no paired test shows a difference share a rank.", width=60)
-    st.dataframe(rows, hide_index=True, column_config={"Method": st.column_config.TextColumn(pinned=True), **config})
+    config[tr("Rank")] = st.column_config.NumberColumn(
+        help=tr("Methods between which no paired test shows a difference share a rank."), width=60
+    )
+    st.dataframe(rows, hide_index=True, column_config={tr("Method"): st.column_config.TextColumn(pinned=True), **config})
     st.caption(
-        "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
+        tr("Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0.")
     )
     if not any(row.question.answers or row.question.gold for row in results.rows):
-        judged = "The tab “Judged in pairs” holds" if can_be_judged(results) else "Where a language model answers, another tab holds"
-        sentence = "No answers and no passages are known to these questions, so there are figures of cost alone."
-        st.info(plain(f"{sentence} {judged} the answers of several methods against one another."))
+        judged = (
+            tr("The tab “Judged in pairs” holds") if can_be_judged(results) else tr("Where a language model answers, another tab holds")
+        )
+        sentence = tr("No answers and no passages are known to these questions, so there are figures of cost alone.")
+        st.info(plain(tr("{sentence} {judged} the answers of several methods against one another.", sentence=sentence, judged=judged)))
     for instance in results.instances:
         without = part.counts(instance)["without_context"]
         if without:
-            st.caption(plain(f"{spec[instance]}: {without:,} without any triple (counted as they are)."))
+            st.caption(
+                plain(tr("{instance}: {without:,} without any triple (counted as they are).", instance=spec[instance], without=without))
+            )
     for sentence in [*part.failed(), *part.faults(), *part.shallow(names), *part.brought()]:
         st.caption(plain(sentence))
     if steps_worth := _worth(results.run.id, results.run.created, results.run.done, results.run.failed):
-        st.markdown("**What each step is worth**")
+        st.markdown(tr("**What each step is worth**"))
         st.html(steps_worth)
-    st.markdown("**Operators, mean a question**")
+    st.markdown(tr("**Operators, mean a question**"))
     steps = [
-        {"Method": spec[i], "Operator": step["operator"], "Seconds": step["seconds"], "Calls": step["calls"]}
-        | {"Tokens in": step["tokens_in"], "Tokens out": step["tokens_out"], "Texts scored": step["texts"]}
+        {tr("Method"): spec[i], tr("Operator"): step["operator"], tr("Seconds"): step["seconds"], tr("Calls"): step["calls"]}
+        | {tr("Tokens in"): step["tokens_in"], tr("Tokens out"): step["tokens_out"], tr("Texts scored"): step["texts"]}
         for i in results.instances
         for step in results.operators(i)
     ]
-    number = {name: st.column_config.NumberColumn(format="%.1f") for name in ("Calls", "Tokens in", "Tokens out", "Texts scored")}
-    st.dataframe(steps, hide_index=True, column_config={"Seconds": st.column_config.NumberColumn(format="%.4f"), **number})
+    number = {
+        name: st.column_config.NumberColumn(format="%.1f") for name in (tr("Calls"), tr("Tokens in"), tr("Tokens out"), tr("Texts scored"))
+    }
+    st.dataframe(steps, hide_index=True, column_config={tr("Seconds"): st.column_config.NumberColumn(format="%.4f"), **number})
 
 
 @lru_cache(maxsize=32)
@@ -144,12 +165,12 @@ def _pictures(results: Summary) -> None:
     costs = [name for name in ("seconds", "tokens", "texts", "build_tokens", "build_seconds") if name in useful]
     qualities = [name for name in useful if metric(name).better == "higher"]
     if not qualities:
-        st.caption("There is nothing to draw yet.")
+        st.caption(tr("There is nothing to draw yet."))
         return
     first = next((quality for _, quality in results.fronts if quality in qualities), qualities[0])
     with st.container(horizontal=True):
         quality = st.selectbox(
-            "Quality",
+            tr("Quality"),
             qualities,
             qualities.index(first),
             format_func=_title,
@@ -158,7 +179,7 @@ def _pictures(results: Summary) -> None:
             persist_state="session",
         )
         cost = (
-            st.selectbox("Against", costs, format_func=_title, width=260, key=f"figures_cost{kind}", persist_state="session")
+            st.selectbox(tr("Against"), costs, format_func=_title, width=260, key=f"figures_cost{kind}", persist_state="session")
             if costs
             else None
         )
@@ -172,7 +193,9 @@ def _pictures(results: Summary) -> None:
     for operator, parameter in differing(results):
         points = curves(results, operator, parameter, table, quality)
         if points:
-            drawn[f"{operator}-{parameter}"] = plots.noted(plots.sensitivity(points, f"{parameter} of {operator}", quality), results)
+            drawn[f"{operator}-{parameter}"] = plots.noted(
+                plots.sensitivity(points, tr("{parameter} of {operator}", parameter=parameter, operator=operator), quality), results
+            )
     with st.container(horizontal=True):
         for name, figure in drawn.items():
             with st.container(width=PICTURE):
@@ -182,27 +205,30 @@ def _pictures(results: Summary) -> None:
 def _tests(results: Summary) -> None:
     names = titles(results.run)
     if len(names) < 2:
-        st.caption("There is one method only, so nothing to compare it with.")
+        st.caption(tr("There is one method only, so nothing to compare it with."))
         return
-    base = st.selectbox("Tested against", list(names), format_func=names.get, width=320, key="figures_base", persist_state="session")
+    base = st.selectbox(tr("Tested against"), list(names), format_func=names.get, width=320, key="figures_base", persist_state="session")
     tests = results.compared([(other, base) for other in names if other != base])
     rows = [
         {
-            "Method": names[test.a],
-            "Metric": _title(test.metric),
-            "Mean difference": shown(test.metric, test.difference),
-            "95 % interval": f"{shown(test.metric, test.low)} to {shown(test.metric, test.high)}",
+            tr("Method"): names[test.a],
+            tr("Metric"): _title(test.metric),
+            tr("Mean difference"): shown(test.metric, test.difference),
+            tr("95 % interval"): tr("{low} to {high}", low=shown(test.metric, test.low), high=shown(test.metric, test.high)),
             "p": test.p,
-            "p, corrected": test.p_holm,
-            "Questions": test.n,
+            tr("p, corrected"): test.p_holm,
+            tr("Questions"): test.n,
         }
         for test in tests
     ]
     small = st.column_config.NumberColumn(format="%.4f")
-    st.dataframe(rows, hide_index=True, column_config={"p": small, "p, corrected": small})
+    st.dataframe(rows, hide_index=True, column_config={"p": small, tr("p, corrected"): small})
     st.caption(
-        "A sign-flip permutation test on the questions that gave both a number. The corrected p is Holm's, over the methods for one metric."
-        f" {plain(results.untested())}"
+        tr(
+            "A sign-flip permutation test on the questions that gave both a number. The corrected p is Holm's, over the methods for one "
+            "metric. {untested}",
+            untested=plain(results.untested()),
+        )
     )
 
 
@@ -212,13 +238,13 @@ def _meanings(results: Summary) -> None:
         with st.expander(f"{plain(one['title'])} `{name}`"):
             st.text(one["definition"])
             st.text(one["convention"])
-            source = f" Source: {one['source']}." if one["source"] else ""
-            st.caption(plain(f"Unit: {one['unit']}; {one['better']} is better.{source}"))
+            source = tr(" Source: {source}.", source=one["source"]) if one["source"] else ""
+            st.caption(plain(tr("Unit: {unit}; {better} is better.{source}", unit=one["unit"], better=one["better"], source=source)))
 
 
 def _cell(name: str, one, most: int) -> str:
     if most:
-        return f"only {most:,} handed on"
+        return tr("only {most:,} handed on", most=most)
     return "–" if one.mean is None else f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]"
 
 

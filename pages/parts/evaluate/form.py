@@ -23,11 +23,12 @@ from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 MOST_AT_ONCE = 1024
 OWN_PROMPT = "own"
-OWN_BEGINNING = "Facts:\n{paths}\n\nQuestion: {question}\nAnswer:"
-SUPPORT = {BY_ENCODER: "by the encoder", BY_MODEL: "by a language model"}
+OWN_BEGINNING = tr("Facts:\n{paths}\n\nQuestion: {question}\nAnswer:")
+SUPPORT = {BY_ENCODER: tr("by the encoder"), BY_MODEL: tr("by a language model")}
 
 
 def new_run() -> None:
@@ -44,14 +45,14 @@ def new_run() -> None:
     with st.container(border=True, key="evaluate-box"):
         sets, lines = _sets(on, titles), _methods(on, known)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            size = st.number_input("Questions of each set", 1, 100_000, 50, width=190, key="evaluate_size", persist_state="session")
+            size = st.number_input(tr("Questions of each set"), 1, 100_000, 50, width=190, key="evaluate_size", persist_state="session")
             seed = st.number_input(
-                "Seed",
+                tr("Seed"),
                 0,
                 2**31 - 1,
                 0,
                 width=120,
-                help="The same seed draws the same questions, on any computer.",
+                help=tr("The same seed draws the same questions, on any computer."),
                 key="evaluate_seed",
                 persist_state="session",
             )
@@ -59,7 +60,7 @@ def new_run() -> None:
         chosen = [known[key] for key in lines]
         chosen, fits = _prompt(chosen) if settings["model"] else (chosen, True)
         at_once, cap, valid = _servers()
-        if st.button("Start", key="evaluate-go", type="primary", icon=":material/play_arrow:", disabled=not (valid and fits)):
+        if st.button(tr("Start"), key="evaluate-go", type="primary", icon=":material/play_arrow:", disabled=not (valid and fits)):
             begin(chosen, sets, int(size), int(seed), at_once, cap, **settings)
     bring_run(on)
     if on.documents:
@@ -72,13 +73,13 @@ def _sets(on: Source, known: dict[str, str]) -> list[str]:
     if begun:
         chosen.value = begun
     return st.multiselect(
-        f"Questions about {plain(on.title)}",
+        tr("Questions about {title}", title=plain(on.title)),
         list(known),
         None if begun else usual_sets(known),
         format_func=known.__getitem__,
-        placeholder="choose one or more sets",
+        placeholder=tr("choose one or more sets"),
         key=chosen.name,
-        help="Those of what is chosen on the left. More are added on the page Graphs, or to documents on the page Texts.",
+        help=tr("Those of what is chosen on the left. More are added on the page Graphs, or to documents on the page Texts."),
         persist_state="session",
     )
 
@@ -91,11 +92,11 @@ def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
     if begun or len(here) < len(chosen.value):
         chosen.value = list(dict.fromkeys([*(here or usual), *begun]))
     return st.multiselect(
-        "Methods",
+        tr("Methods"),
         list(labels),
         None if chosen.value else usual,
         format_func=labels.__getitem__,
-        help="The first is what the others are tested against.",
+        help=tr("The first is what the others are tested against."),
         key=chosen.name,
         persist_state="session",
     )
@@ -105,40 +106,42 @@ def _settings(on: Source) -> dict[str, Any]:
     """What is asked of language models, and how seconds are told."""
     with st.container(horizontal=True):
         model = st.toggle(
-            "Language model answers",
+            tr("Language model answers"),
             key=Session.evaluate_model.name,
             persist_state="session",
-            help=f"Otherwise the {defaults(on).reader} answers are scored. Takes seconds a question.",
+            help=tr("Otherwise the {reader} answers are scored. Takes seconds a question.", reader=defaults(on).reader),
         )
         judge = st.toggle(
-            "Language model judges",
+            tr("Language model judges"),
             key="evaluate_judge",
             persist_state="session",
-            help="The model of the role judge says whether each answer is right (Judge@1).",
+            help=tr("The model of the role judge says whether each answer is right (Judge@1)."),
         )
         cold = st.toggle(
-            "Time each alone",
+            tr("Time each alone"),
             key="evaluate_cold",
             persist_state="session",
-            help="Methods share nothing and remember nothing, so that seconds are their own. Slow.",
+            help=tr("Methods share nothing and remember nothing, so that seconds are their own. Slow."),
         )
         abstract = on.documents and st.toggle(
-            "Long answers",
+            tr("Long answers"),
             key="evaluate_abstract",
             persist_state="session",
-            help="Asks all questions as abstract ones, of which answers may have up to 4,096 tokens. Sets that a language model wrote are "
-            "asked so anyway.",
+            help=tr(
+                "Asks all questions as abstract ones, of which answers may have up to 4,096 tokens. Sets that a language model wrote are "
+                "asked so anyway."
+            ),
         )
     support: list[str] = []
     if on.documents and model:
         support = st.pills(
-            "Is each sentence of an answer supported by what the prompt showed?",
+            tr("Is each sentence of an answer supported by what the prompt showed?"),
             list(SUPPORT),
             selection_mode="multi",
             format_func=SUPPORT.__getitem__,
             key="evaluate_support",
             persist_state="session",
-            help="The encoder measures nearness, a language model gives its opinion; neither is truth.",
+            help=tr("The encoder measures nearness, a language model gives its opinion; neither is truth."),
         )
     return {"model": model, "judge": judge, "cold": cold, "support": tuple(support), "abstract": abstract}
 
@@ -146,25 +149,33 @@ def _settings(on: Source) -> dict[str, Any]:
 def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
     """The methods asked by the prompt that is chosen, and whether they can be; which of them keep their own is said."""
     published = published_prompts()
-    titles = {"": "Each method's own", **{name: f"After {source}" for name, source in published.items()}, OWN_PROMPT: "My own text"}
+    titles = {
+        "": tr("Each method's own"),
+        **{name: tr("After {source}", source=source) for name, source in published.items()},
+        OWN_PROMPT: tr("My own text"),
+    }
     prompt = st.selectbox(
-        "Prompt",
+        tr("Prompt"),
         list(titles),
         format_func=titles.__getitem__,
         key="evaluate_prompt",
         persist_state="session",
-        help="The structure of the prompt that a paper prints, in words of our own: for the answer, and for language models that pick "
-        "relations or paths. A method that shows something else keeps its own.",
+        help=tr(
+            "The structure of the prompt that a paper prints, in words of our own: for the answer, and for language models that pick "
+            "relations or paths. A method that shows something else keeps its own."
+        ),
     )
     if prompt == OWN_PROMPT:
         prompt = st.text_area(
-            "Your prompt",
+            tr("Your prompt"),
             OWN_BEGINNING,
             key="evaluate_own_prompt",
             persist_state="session",
             max_chars=LONGEST_TEMPLATE,
-            help="{question} is the question; {paths}, or on documents {tables} or {passages}, is what was found. What comes before a line "
-            "--- is the system message.",
+            help=tr(
+                "{question} is the question; {paths}, or on documents {tables} or {passages}, is what was found. What comes before a line "
+                "--- is the system message."
+            ),
         )
     if not prompt or not chosen:
         return chosen, True
@@ -180,18 +191,20 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
 
 def _servers() -> tuple[int, Cap | None, bool]:
     """How many requests a server is sent at a time (0: found out), the most that may be spent, and whether that can be read."""
-    with st.expander("Servers: how many requests at a time, and at what cost", icon=":material/dns:"):
+    with st.expander(tr("Servers: how many requests at a time, and at what cost"), icon=":material/dns:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             at_once = st.number_input(
-                "Requests at a time",
+                tr("Requests at a time"),
                 0,
                 MOST_AT_ONCE,
                 0,
                 width=190,
                 key="evaluate_at_once",
                 persist_state="session",
-                help="That each server of language models is sent at a time. With 0 it is found out: as many as make replies come faster, "
-                "or at_once in its row of models.toml. A service that bills or refuses by the minute may want few.",
+                help=tr(
+                    "That each server of language models is sent at a time. With 0 it is found out: as many as make replies come faster, "
+                    "or at_once in its row of models.toml. A service that bills or refuses by the minute may want few."
+                ),
             )
             cap, valid = spend_at_most("evaluate_cap")
     return int(at_once), cap, valid
@@ -200,7 +213,7 @@ def _servers() -> tuple[int, Cap | None, bool]:
 def begin(chosen: list[Instance], sets: list[str], size: int, seed: int, at_once: int = 0, cap: Cap | None = None, **settings: Any) -> None:
     """Start the run and show it; what stands in the way is said."""
     try:
-        with st.spinner("Opening what is asked and drawing the questions"):
+        with st.spinner(tr("Opening what is asked and drawing the questions")):
             plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **settings)
             job = evaluate(engine(), store(), plan, at_once=at_once, cap=cap)
     except HopscopeError as error:

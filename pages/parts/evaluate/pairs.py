@@ -18,6 +18,7 @@ from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.session import cancel, engine, said
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 from pages.parts.shared.working import begun_elsewhere
 
 ICON = ":material/download:"
@@ -32,8 +33,10 @@ def can_be_judged(summary: Summary) -> bool:
 def judged_pairs(summary: Summary) -> None:
     """Draw the tab."""
     st.write(
-        "For questions that ask for an overview no answer is known. A language model says which of two answers is better, and is asked "
-        "in both orders, so that what it prefers for its place alone cancels out."
+        tr(
+            "For questions that ask for an overview no answer is known. A language model says which of two answers is better, and is asked "
+            "in both orders, so that what it prefers for its place alone cancels out."
+        )
     )
     try:
         work = Pairwise(summary.instances, pairs(summary), engine().models)
@@ -57,7 +60,7 @@ def _follow(job: Job) -> None:
     if job.ended:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text or "Waiting for its turn"), width="stretch")
+        st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text or tr("Waiting for its turn")), width="stretch")
         cancel(job, "cancel-pairs", ":material/stop_circle:")
 
 
@@ -69,39 +72,52 @@ def _begin(summary: Summary, tally: Tally, missing: int, job: Job | None) -> Non
     if not left:
         return
     if job is not None and job.status == CANCELLED:
-        st.info("Cancelled. What was judged is kept, and judging goes on from there.")
+        st.info(tr("Cancelled. What was judged is kept, and judging goes on from there."))
     model = engine().models.info(ROLE)
     if not model.present:
         st.text(model.how_to_get)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = "Go on judging" if tally.matches else "Judge the answers"
+        label = tr("Go on judging") if tally.matches else tr("Judge the answers")
         if st.button(label, key="judge-pairs", type="primary", icon=":material/balance:") and said(lambda: start(engine(), summary)):
             st.rerun()
         known = SavedReplies().measured(engine().models.weights(ROLE))
         time = f", {roughly(missing * known[0])}" if known else ""
-        sentence = f"{many(left, 'pair')} of answers left, {many(missing, 'reply', 'replies')} of {tally.judge}{time}."
-        st.caption(plain(f"{sentence} What is judged is kept. Another model judges once the page Models gives it that role."))
+        sentence = tr(
+            "{pairs} of answers left, {replies} of {judge}{time}.",
+            pairs=many(left, "pair"),
+            replies=many(missing, "reply", "replies"),
+            judge=tally.judge,
+            time=time,
+        )
+        st.caption(
+            plain(tr("{sentence} What is judged is kept. Another model judges once the page Models gives it that role.", sentence=sentence))
+        )
 
 
 def _shown(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> None:
     for sentence in tally.doubts():
         st.warning(plain(sentence), icon=":material/rule:")
-    share = f"{len(tally.matches):,} of {many(tally.of, 'pair')} judged by {tally.judge}, each in both orders"
+    share = tr(
+        "{matches:,} of {pairs} judged by {judge}, each in both orders",
+        matches=len(tally.matches),
+        pairs=many(tally.of, "pair"),
+        judge=tally.judge,
+    )
     st.caption(plain(f"{share}."))
     telling = [one for one in CRITERIA if tally.decides(one)]
     if telling:
-        st.caption("Row over column: the share of questions won, a tie as half, with its 95 % interval.")
+        st.caption(tr("Row over column: the share of questions won, a tie as half, with its 95 % interval."))
         _matrices(tally, telling, names)
     mute = [one for one in CRITERIA if one not in telling] if tally.read else []
     if mute:
-        with st.expander("Win rates that say nothing"):
-            st.caption("Both orders agree no more often than by chance, or one place is preferred throughout: these rates rank nobody.")
+        with st.expander(tr("Win rates that say nothing")):
+            st.caption(tr("Both orders agree no more often than by chance, or one place is preferred throughout: these rates rank nobody."))
             _matrices(tally, mute, names)
     _verdicts(tally, names, texts)
     if tally.read:
         page = page_html(tally, names)
-        st.download_button("Win rates (HTML)", page, "hopscope-judged-in-pairs.html", "text/html", on_click="ignore", icon=ICON)
+        st.download_button(tr("Win rates (HTML)"), page, "hopscope-judged-in-pairs.html", "text/html", on_click="ignore", icon=ICON)
 
 
 def _matrices(tally: Tally, criteria: list[str], names: dict[str, Called]) -> None:
@@ -114,17 +130,17 @@ def _matrices(tally: Tally, criteria: list[str], names: dict[str, Called]) -> No
 
 def _verdicts(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> None:
     """Every verdict on request, with what the judge gave as its reason."""
-    with st.expander("Every verdict"):
+    with st.expander(tr("Every verdict")):
         rows = [
             {
-                "Question": texts.get(match.question, match.question),
-                "First": str(names[first]),
-                "Second": str(names[second]),
+                tr("Question"): texts.get(match.question, match.question),
+                tr("First"): str(names[first]),
+                tr("Second"): str(names[second]),
                 **{name.capitalize(): verdict.winners[name] if verdict.winners else "–" for name in CRITERIA},
-                "Why": verdict.why,
+                tr("Why"): verdict.why,
             }
             for match in tally.matches
             for first, second, verdict in ((match.a, match.b, match.there), (match.b, match.a, match.back))
         ]
-        wide = {"Question": st.column_config.TextColumn(width="medium"), "Why": st.column_config.TextColumn(width="large")}
+        wide = {tr("Question"): st.column_config.TextColumn(width="medium"), tr("Why"): st.column_config.TextColumn(width="large")}
         st.dataframe(rows, hide_index=True, column_config=wide)

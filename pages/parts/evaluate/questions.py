@@ -21,6 +21,7 @@ from pages.parts.compare.permalink import MOST_LANES
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 SHOWN = 200
 
@@ -30,7 +31,7 @@ def question_table(summary: Summary) -> None:
     names = titles(summary.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
-            "Metric",
+            tr("Metric"),
             summary.reported,
             summary.reported.index(first := summary.defaults.question),
             format_func=lambda n: metric(n).described()["title"],
@@ -38,36 +39,36 @@ def question_table(summary: Summary) -> None:
             key=f"questions_metric_{first}",
             persist_state="session",
         )
-        differ = st.toggle("Only where they differ", key="questions_differ", persist_state="session")
-        words = st.text_input("Words of the question", width=240, key="questions_words", persist_state="session").casefold().split()
+        differ = st.toggle(tr("Only where they differ"), key="questions_differ", persist_state="session")
+        words = st.text_input(tr("Words of the question"), width=240, key="questions_words", persist_state="session").casefold().split()
     found: dict[str, dict] = {}
     for row in summary.rows:
         value = None if row.outcome is None or summary.lacks(row.instance, chosen) else metric(chosen)(row.outcome)
-        line = found.setdefault(row.question.id, {"Question": row.question.text})
+        line = found.setdefault(row.question.id, {tr("Question"): row.question.text})
         line[names[row.instance]] = value
     rows = {
         key: line
         for key, line in found.items()
-        if all(word in line["Question"].casefold() for word in words)
+        if all(word in line[tr("Question")].casefold() for word in words)
         and (not differ or len({line.get(name) for name in names.values()}) > 1)
     }
     if not rows:
-        st.caption("No question is like that.")
+        st.caption(tr("No question is like that."))
         return
     shown = list(rows)[:SHOWN]
     number = {name: st.column_config.NumberColumn(format="%.3g") for name in names.values()}
     picked = st.dataframe(
         [rows[key] for key in shown],
         hide_index=True,
-        column_config={"Question": st.column_config.TextColumn(width="large"), **number},
+        column_config={tr("Question"): st.column_config.TextColumn(width="large"), **number},
         on_select="rerun",
         selection_mode="single-row",
         key="question_rows",
     )
-    st.caption(f"{len(shown):,} of {many(len(found), 'question')} shown. Choose a row to open it.")
+    st.caption(tr("{shown:,} of {questions} shown. Choose a row to open it.", shown=len(shown), questions=many(len(found), "question")))
     place = next(iter(picked["selection"]["rows"]), None)
     if place is not None and place < len(shown):
-        st.button("Open this question", type="primary", icon=":material/view_column:", on_click=open_question, args=(shown[place],))
+        st.button(tr("Open this question"), type="primary", icon=":material/view_column:", on_click=open_question, args=(shown[place],))
 
 
 def open_question(question: str) -> None:
@@ -78,21 +79,25 @@ def open_question(question: str) -> None:
 def one_question(number: int, question: str) -> None:
     """A question of a run as Compare shows it, from what was kept: no model is asked."""
     run = store().run(number)
-    st.button("The evaluation", icon=":material/arrow_back:", type="tertiary", on_click=lambda: st.query_params.pop("question", None))
+    st.button(tr("The evaluation"), icon=":material/arrow_back:", type="tertiary", on_click=lambda: st.query_params.pop("question", None))
     drawn = next((one for one in store().drawn(number) if one.question.id == question), None)
     if drawn is None:
-        raise BadInput(f"Evaluation {number} holds no question “{question}”.")
+        raise BadInput(tr("Evaluation {number} holds no question “{question}”.", number=number, question=question))
     names = titles(run)
     chosen = tuple(names)
     if len(names) > MOST_LANES:
         chosen = tuple(
             st.multiselect(
-                "Lanes", list(names), list(names)[:MOST_LANES], format_func=names.get, max_selections=MOST_LANES, key=f"lanes-{number}"
+                tr("Lanes"), list(names), list(names)[:MOST_LANES], format_func=names.get, max_selections=MOST_LANES, key=f"lanes-{number}"
             )
         )
     st.subheader(plain(drawn.question.text), anchor=False)
-    start = [] if drawn.source.documents else [f"Starts from {', '.join(drawn.question.entities) or 'what is found in it'}"]
-    known = [f"Known answers: {', '.join(drawn.question.answers)}"] if drawn.question.answers else []
+    start = (
+        []
+        if drawn.source.documents
+        else [tr("Starts from {entities}", entities=", ".join(drawn.question.entities) or tr("what is found in it"))]
+    )
+    known = [tr("Known answers: {answers}", answers=", ".join(drawn.question.answers))] if drawn.question.answers else []
     st.caption(plain(" · ".join(start + known)))
     key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"
     compared = Session.evaluation_open.of(key, lambda: _compared(run, drawn, chosen))
@@ -106,7 +111,7 @@ def ask_again(run: Run, drawn: Drawn, chosen: Sequence[str]) -> None:
     """The link that asks a question of a run on Compare, in lanes of these instances."""
     link = {"q": drawn.question.text, "lane": list(chosen)} | drawn.address.parameters
     link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)} | ({} if run.spec["model"] else {"llm": "0"})
-    st.page_link("pages/compare.py", label="Ask again on Compare", icon=":material/view_column:", query_params=link)
+    st.page_link("pages/compare.py", label=tr("Ask again on Compare"), icon=":material/view_column:", query_params=link)
 
 
 def _compared(run: Run, drawn: Drawn, chosen: tuple[str, ...]) -> Comparison:

@@ -15,6 +15,7 @@ from pages.parts.evaluate.evaluating import summary
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 
 def recommended(run: Run) -> None:
@@ -27,10 +28,10 @@ def recommended(run: Run) -> None:
         st.caption(plain(" ".join(advice.details)))
         if advice.more:
             st.button(
-                f"Ask {many(advice.more, 'more question')}",
+                tr("Ask {questions}", questions=many(advice.more, "more question")),
                 icon=":material/add:",
                 key="ask_more",
-                help="A new evaluation, of these questions and so many further ones of the same set.",
+                help=tr("A new evaluation, of these questions and so many further ones of the same set."),
                 on_click=_ask_more,
                 args=(run, advice.more),
             )

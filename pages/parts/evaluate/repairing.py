@@ -17,9 +17,10 @@ from pages.parts.evaluate.evaluating import job_of
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 from pages.parts.shared.working import begun_elsewhere, working
 
-SAID = (
+SAID = tr(
     "What does each method lose, and would another value or another step bring it back? Changes of one step are tried on the questions "
     "that a method loses, without a language model. One that brings some back may lose others: evaluate it on all questions."
 )
@@ -30,16 +31,16 @@ def repairs(results: Summary) -> None:
     run = results.run
     st.write(SAID)
     if not measure(results, results.instances):
-        st.caption("Of no question of this evaluation is it known what is right, so nothing is known to be lost.")
+        st.caption(tr("Of no question of this evaluation is it known what is right, so nothing is known to be lost."))
         return
     job = engine().evaluations.get(job_key(run))
     if job is not None:
-        working(job, f"repairs-{run.id}", "Cancelled; nothing was found yet." if job.status == CANCELLED else "")
+        working(job, f"repairs-{run.id}", tr("Cancelled; nothing was found yet.") if job.status == CANCELLED else "")
     if job is None or job.ended:
         if (working_on := job_of(run)) is not None and not working_on.ended:
-            st.caption("Changes can be tried once the evaluation has ended.")
+            st.caption(tr("Changes can be tried once the evaluation has ended."))
         elif job is None or not job.result:
-            st.button("Try changes", key="repairs-go", type="primary", icon=":material/build:", on_click=_start, args=(run,))
+            st.button(tr("Try changes"), key="repairs-go", type="primary", icon=":material/build:", on_click=_start, args=(run,))
             begun_elsewhere(job_key(run))
         names = called(run)
         for one in job.result if job is not None and job.result else ():
@@ -65,7 +66,9 @@ def _line(run: Run, found: LineRepairs, names: dict[str, Called]) -> None:
             _attempt(run, found, attempt, names, f"{found.instance}-{place}")
         without = [attempt for attempt in found.attempts if not attempt.back]
         if helpful and without:
-            st.caption(plain(f"Tried as well, and brought none back: {'; '.join(attempt.words for attempt in without)}."))
+            st.caption(
+                plain(tr("Tried as well, and brought none back: {changes}.", changes="; ".join(attempt.words for attempt in without)))
+            )
 
 
 def _attempt(run: Run, found: LineRepairs, attempt: Attempt, names: dict[str, Called], key: str) -> None:
@@ -75,13 +78,15 @@ def _attempt(run: Run, found: LineRepairs, attempt: Attempt, names: dict[str, Ca
         st.text(f"{found.brings(attempt)}.", width="stretch")
         if line is None:
             there = next(names[one["id"]] for one in run.spec["instances"] if one["line"] == attempt.spec)
-            st.caption(plain(f"That is {there}."), width="content")
+            st.caption(plain(tr("That is {there}.", there=there)), width="content")
         else:
             st.button(
-                "Evaluate beside the others",
+                tr("Evaluate beside the others"),
                 key=f"repaired-{key}",
                 icon=":material/playlist_add:",
-                help=f"A new evaluation of the same {many(run.spec['sample'], 'question')}, with this line as well.",
+                help=tr(
+                    "A new evaluation of the same {questions}, with this line as well.", questions=many(run.spec["sample"], "question")
+                ),
                 on_click=_evaluate,
                 args=(run, line),
             )
@@ -94,4 +99,4 @@ def _evaluate(run: Run, line: Instance) -> None:
         session.evaluate_problem = str(error)
     else:
         st.query_params["run"] = str(job.number)
-        session.evaluate_part = "Figures"
+        session.evaluate_part = tr("Figures")

@@ -23,15 +23,17 @@ from pages.parts.methods.groups import saved
 from pages.parts.shared.session import engine, follow, instances, said, store
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 TUNING = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
-OTHERS = "Of a set that is searched with, other questions are taken."
-ASKED = "For keywords, names, missing evidence and points; for answers only where the quality is measured on them."
+OTHERS = tr("Of a set that is searched with, other questions are taken.")
+ASKED = tr("For keywords, names, missing evidence and points; for answers only where the quality is measured on them.")
 SEARCH = "search"  # names a search in the address
+COSTS = {"seconds": tr("seconds"), "tokens": tr("tokens")}
 RECENT = 32  # searches that can be come back to
 _plans: dict[str, SearchPlan] = {}  # by name, the latest last
-MEASURED = (
+MEASURED = tr(
     "Seconds are those of the operators, one question after the other, nothing remembered from line to line, models loaded before; "
     "they depend on what else this machine does."
 )
@@ -40,8 +42,10 @@ MEASURED = (
 def show_search() -> None:
     """Draw the form, and below it the search that the address names, else the one that was asked for last in this session."""
     st.write(
-        "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
-        "questions; the best are then held against the published lines on questions that the search never saw."
+        tr(
+            "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
+            "questions; the best are then held against the published lines on questions that the search never saw."
+        )
     )
     options = _form()
     if options is not None:
@@ -50,14 +54,14 @@ def show_search() -> None:
     if name in _plans:
         _shown(_plans[name])
     elif name:
-        st.info("The server was started anew since this search. What was tried is saved: start it with the same settings to resume.")
+        st.info(tr("The server was started anew since this search. What was tried is saved: start it with the same settings to resume."))
 
 
 def _send(options: dict[str, Any]) -> None:
     """Start a search, which a reload and another tab find by the address; what stands in the way is said."""
     st.query_params.pop(SEARCH, None)
     del session.search_last
-    with st.spinner("Opening what is asked"):
+    with st.spinner(tr("Opening what is asked")):
         planned = said(lambda: _planned(options))
     if planned is None or said(lambda: start(engine(), store(), planned)) is None:
         return
@@ -76,26 +80,26 @@ def _form() -> dict[str, Any] | None:
     if not known:
         no_questions(on)
         return None
-    titled = {"format_func": known.__getitem__, "placeholder": "choose one or more sets", "wrap": True}
+    titled = {"format_func": known.__getitem__, "placeholder": tr("choose one or more sets"), "wrap": True}
     with st.container(border=True, key="search_form-box"):
         left, right = st.columns(2)
         with left:
             first = [name for name in TUNING if name in known] or usual_sets(known)
             tuning = st.multiselect(
-                "Questions to search with", list(known), first, key=f"search_sets_{suffix}", persist_state="session", **titled
+                tr("Questions to search with"), list(known), first, key=f"search_sets_{suffix}", persist_state="session", **titled
             )
             sample = st.number_input(
-                "Of each set",
+                tr("Of each set"),
                 1,
                 1000,
                 8,
                 key="search_sample",
                 persist_state="session",
-                help="More show differences between lines better and take longer.",
+                help=tr("More show differences between lines better and take longer."),
             )
             later = [name for name in UNSEEN if name in known] or (first if on.documents else [])
             unseen = st.multiselect(
-                "Unseen questions",
+                tr("Unseen questions"),
                 list(known),
                 later,
                 key=f"search_unseen_{suffix}",
@@ -103,24 +107,32 @@ def _form() -> dict[str, Any] | None:
                 help=OTHERS,
                 **titled,
             )
-            most = st.number_input("Of each unseen set", 1, 10_000, 20, key="search_unseen_sample", persist_state="session")
-            seed = st.number_input("Seed", 0, 2**31, 0, key="search_seed", persist_state="session")
+            most = st.number_input(tr("Of each unseen set"), 1, 10_000, 20, key="search_unseen_sample", persist_state="session")
+            seed = st.number_input(tr("Seed"), 0, 2**31, 0, key="search_seed", persist_state="session")
         with right:
             quality = st.selectbox(
-                "What is good",
+                tr("What is good"),
                 defaults(on).qualities,
                 format_func=lambda name: metric(name).described()["title"],
                 key=f"search_quality_{on.kind}",
                 persist_state="session",
             )
             cost = st.segmented_control(
-                "Budget of", ["seconds", "tokens"], default="seconds", required=True, key="search_cost", persist_state="session"
+                tr("Budget of"),
+                list(COSTS),
+                default="seconds",
+                required=True,
+                format_func=COSTS.__getitem__,
+                key="search_cost",
+                persist_state="session",
             )
-            budget = st.number_input("Budget a question, mean", 0.001, 1e6, 1.0, format="%g", key="search_budget", persist_state="session")
-            trials = st.number_input("Methods to try", 1, 1000, 25, key="search_trials", persist_state="session")
+            budget = st.number_input(
+                tr("Budget a question, mean"), 0.001, 1e6, 1.0, format="%g", key="search_budget", persist_state="session"
+            )
+            trials = st.number_input(tr("Methods to try"), 1, 1000, 25, key="search_trials", persist_state="session")
             kinds, calls = _asking() if on.documents else (_kinds(), 0)
         st.caption(MEASURED)
-        sent = st.button("Search", key="search_form-go", type="primary", icon=":material/travel_explore:")
+        sent = st.button(tr("Search"), key="search_form-go", type="primary", icon=":material/travel_explore:")
     if not sent:
         return None
     limits = {"quality": quality, "cost": cost, "budget": float(budget), "trials": int(trials), "seed": int(seed), "kinds": tuple(kinds)}
@@ -130,15 +142,15 @@ def _form() -> dict[str, Any] | None:
 
 def _kinds() -> list[str]:
     return st.multiselect(
-        "Try", list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds", persist_state="session", wrap=True
+        tr("Try"), list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds", persist_state="session", wrap=True
     )
 
 
 def _asking() -> tuple[list[str], int]:
     """The kinds of lines on documents to try, and how often language models may be asked in all; 0 where they are not."""
-    if not st.toggle("Ask language models too", key="search_asks", persist_state="session", help=ASKED):
+    if not st.toggle(tr("Ask language models too"), key="search_asks", persist_state="session", help=ASKED):
         return list(USUAL), 0
-    calls = st.number_input("Calls of language models, in all", 1, 100_000, 200, key="search_calls", persist_state="session")
+    calls = st.number_input(tr("Calls of language models, in all"), 1, 100_000, 200, key="search_calls", persist_state="session")
     return [*USUAL, ASKING], int(calls)
 
 
@@ -152,18 +164,34 @@ def _planned(options: dict[str, Any]) -> SearchPlan:
 def _shown(planned: SearchPlan) -> None:
     """Follow the search while it runs, then what came of it; what was done before it was cancelled or failed is shown as well."""
     job, config = engine().evaluations.get(f"search-{planned.search.file.stem}"), planned.search.config
-    asks = f", {many(config.calls, 'call')} of language models" if config.asks else ""
-    on = f"{many(config.trials, 'method')} on {many(len(config.tuning.drawn), 'question')} of {config.tuning.set}"
+    asks = tr(", {calls} of language models", calls=many(config.calls, "call")) if config.asks else ""
+    on = tr(
+        "{methods} on {questions} of {set}",
+        methods=many(config.trials, "method"),
+        questions=many(len(config.tuning.drawn), "question"),
+        set=config.tuning.set,
+    )
     good = metric(config.quality).described()["title"].lower()
-    st.caption(plain(f"A search: {on}, for {good}, within {config.budget:g} {config.cost} a question{asks}."))
+    st.caption(
+        plain(
+            tr(
+                "A search: {on}, for {good}, within {budget:g} {cost} a question{asks}.",
+                on=on,
+                good=good,
+                budget=config.budget,
+                cost=COSTS[config.cost],
+                asks=asks,
+            )
+        )
+    )
     if job is not None and not job.ended:
-        follow(job, "Searching")
+        follow(job, tr("Searching"))
     if job is not None and job.error:
         st.error(plain(job.error))
     if job is not None and job.status == CANCELLED:
-        st.info("Cancelled. What was tried is kept.")
+        st.info(tr("Cancelled. What was tried is kept."))
     if job is None or job.error or job.status == CANCELLED:
-        st.button("Go on searching", key="search-on", icon=":material/play_arrow:", on_click=start, args=(engine(), store(), planned))
+        st.button(tr("Go on searching"), key="search-on", icon=":material/play_arrow:", on_click=start, args=(engine(), store(), planned))
     points, verdict = job.result if job is not None and job.result else (planned.search.points(), None)
     if not points:
         return
@@ -172,12 +200,18 @@ def _shown(planned: SearchPlan) -> None:
         _judged(verdict)
     best = front(points)
     if config.asks:
-        asked_of = f"Language models were asked {many(planned.search.calls(), 'time')}, of {config.calls:,} that were allowed"
-        st.caption(f"{asked_of}; {len(points):,} of {many(config.trials, 'line')} were tried.")
+        asked_of = tr(
+            "Language models were asked {times}, of {calls:,} that were allowed",
+            times=many(planned.search.calls(), "time"),
+            calls=config.calls,
+        )
+        st.caption(
+            tr("{asked_of}; {points:,} of {lines} were tried.", asked_of=asked_of, points=len(points), lines=many(config.trials, "line"))
+        )
     if verdict is None and (why := planned.unjudged(best[:POINTS])):
         st.info(plain(why))
     if not best:
-        st.warning("No line that was tried keeps the budget.")
+        st.warning(tr("No line that was tried keeps the budget."))
     chosen = _table(points, best, config)
     if chosen is not None:
         _save(chosen, planned, verdict)
@@ -190,11 +224,11 @@ def _judged(verdict: SearchVerdict) -> None:
             (st.success if place == 0 else st.caption)(plain(verdict.words(one)) + ".")
         else:
             (st.info if place == 0 else st.caption)(plain(verdict.words(one)) + ".")
-    how = f"On {verdict.questions} unseen questions, each asked of every line in turn, with 95 % intervals"
-    st.caption(plain(f"{how}; the p-values are corrected for the number of lines held against the published one (Holm)."))
+    how = tr("On {questions} unseen questions, each asked of every line in turn, with 95 % intervals", questions=verdict.questions)
+    st.caption(plain(tr("{how}; the p-values are corrected for the number of lines held against the published one (Holm).", how=how)))
     for failed in verdict.failed:
         st.caption(plain(failed))
-    st.link_button("Every question on Evaluate", f"./evaluate?run={verdict.run}", icon=":material/bar_chart:", type="tertiary")
+    st.link_button(tr("Every question on Evaluate"), f"./evaluate?run={verdict.run}", icon=":material/bar_chart:", type="tertiary")
 
 
 def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | None:
@@ -202,23 +236,23 @@ def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | No
     order = [*best, *(point for point in points if point not in best)]
     rows = [
         {
-            "Line": point.number,
-            "Front": point in best,
+            tr("Line"): point.number,
+            tr("Front"): point in best,
             config.quality: point.tried.quality,
             config.cost: point.tried.cost,
-            "Questions": point.tried.asked,
-            "Failed": point.tried.words(),
-            "Given up": point.tried.stopped,
-            "In words": point.line.words(),
+            tr("Questions"): point.tried.asked,
+            tr("Failed"): point.tried.words(),
+            tr("Given up"): point.tried.stopped,
+            tr("In words"): point.line.words(),
         }
         for point in order
     ]
     columns = {
-        "Line": st.column_config.NumberColumn(width=50),
-        "Front": st.column_config.CheckboxColumn(width=50),
+        tr("Line"): st.column_config.NumberColumn(width=50),
+        tr("Front"): st.column_config.CheckboxColumn(width=50),
         config.quality: st.column_config.NumberColumn(metric(config.quality).described()["title"], format="%.3f", width=150),
-        config.cost: st.column_config.NumberColumn(config.cost.capitalize(), format="%.3g", width=80),
-        "Questions": st.column_config.NumberColumn(width=80),
+        config.cost: st.column_config.NumberColumn(COSTS[config.cost].capitalize(), format="%.3g", width=80),
+        tr("Questions"): st.column_config.NumberColumn(width=80),
     }
     picked = st.dataframe(
         rows, hide_index=True, column_config=columns, on_select="rerun", selection_mode="single-row", key="search_table", height=280
@@ -231,13 +265,19 @@ def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | No
 def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> None:
     """Keep a line, or look at it beside the best published one on a question."""
     config = planned.search.config
-    st.markdown(f"**Line {point.number}**: {plain(point.line.words())}")
+    st.markdown(tr("**Line {number}**: {words}", number=point.number, words=plain(point.line.words())))
     st.code(repr(point.line), language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        with st.popover("Save as a method", icon=":material/bookmark_add:"):
-            name = st.text_input("Name", key="search_name", max_chars=80)
-            if st.button("Save", key="search_save", type="primary"):
-                notes = f"Found by a search on {config.tuning.set} for {config.quality} under {config.budget:g} {config.cost} a question."
+        with st.popover(tr("Save as a method"), icon=":material/bookmark_add:"):
+            name = st.text_input(tr("Name"), key="search_name", max_chars=80)
+            if st.button(tr("Save"), key="search_save", type="primary"):
+                notes = tr(
+                    "Found by a search on {set} for {quality} under {budget:g} {cost} a question.",
+                    set=config.tuning.set,
+                    quality=config.quality,
+                    budget=config.budget,
+                    cost=COSTS[config.cost],
+                )
                 instance = said(lambda: save(name, point.line, notes))
                 session.search_saved = (repr(point.line), instance.title if instance else "")
                 if instance:
@@ -245,7 +285,9 @@ def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> N
         drawn = (planned.unseen or config.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
         link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, drawn.address, model=False)
-        st.link_button("Open in Compare", link.address("./"), icon=":material/view_column:", help="In a new tab, on an unseen question.")
+        st.link_button(
+            tr("Open in Compare"), link.address("./"), icon=":material/view_column:", help=tr("In a new tab, on an unseen question.")
+        )
     line, title = session.search_saved
     if title and line == repr(point.line):
-        st.success(plain(f"Saved as “{title}”. It stands under “{saved()}” wherever a method is chosen."))
+        st.success(plain(tr("Saved as “{title}”. It stands under “{saved}” wherever a method is chosen.", title=title, saved=saved())))

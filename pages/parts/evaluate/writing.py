@@ -14,19 +14,22 @@ from core.sources import Source
 from pages.parts.shared.session import engine, said
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 from pages.parts.shared.working import begun_elsewhere, working
 
 SHOWN = 5  # questions that are shown
-CANCELLED_NOTE = "Cancelled. Every reply is kept, and writing goes on from there."
+CANCELLED_NOTE = tr("Cancelled. Every reply is kept, and writing goes on from there.")
 
 
 def write_questions(on: Source) -> None:
     """Draw the recipe, or how far the writing is, and what was written last."""
     job = engine().evaluations.get(job_key(on.name))
-    with st.expander("Let a language model write questions", icon=":material/edit_note:", expanded=not on.sets or job is not None):
+    with st.expander(tr("Let a language model write questions"), icon=":material/edit_note:", expanded=not on.sets or job is not None):
         st.write(
-            "Questions that ask for an overview rather than for one fact: who would work with these texts, what would each of them do, "
-            "and what would they ask for that? No answer to them is known, so the answers of methods are judged in pairs."
+            tr(
+                "Questions that ask for an overview rather than for one fact: who would work with these texts, what would each of them do, "
+                "and what would they ask for that? No answer to them is known, so the answers of methods are judged in pairs."
+            )
         )
         if job is None or job.ended:
             _form(on)
@@ -40,14 +43,14 @@ def write_questions(on: Source) -> None:
 def _form(on: Source) -> None:
     usual, limits = Recipe(), {"min_value": 1, "max_value": MAX_COUNT, "width": 150, "persist_state": "session"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        users = st.number_input("Users", value=usual.users, key="writing_users", **limits)
-        tasks = st.number_input("Tasks of each", value=usual.tasks, key="writing_tasks", **limits)
-        questions = st.number_input("Questions to each", value=usual.questions, key="writing_questions", **limits)
+        users = st.number_input(tr("Users"), value=usual.users, key="writing_users", **limits)
+        tasks = st.number_input(tr("Tasks of each"), value=usual.tasks, key="writing_tasks", **limits)
+        questions = st.number_input(tr("Questions to each"), value=usual.questions, key="writing_questions", **limits)
     about = st.text_area(
-        "What the texts are about",
+        tr("What the texts are about"),
         key=f"writing_about_{on.name}",
         height=68,
-        placeholder="left empty, the model sums it up from passages of all over them",
+        placeholder=tr("left empty, the model sums it up from passages of all over them"),
         persist_state="session",
     )
     recipe, model = Recipe(int(users), int(tasks), int(questions)), engine().models.info(ROLE)
@@ -55,10 +58,19 @@ def _form(on: Source) -> None:
         st.text(model.how_to_get)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        pressed = st.button("Write them", key="writing-go", type="primary", icon=":material/edit_note:")
-        st.caption(plain(f"{many(recipe.total, 'question')} by {many(recipe.replies, 'reply', 'replies')} of {_writer(recipe)}."))
+        pressed = st.button(tr("Write them"), key="writing-go", type="primary", icon=":material/edit_note:")
+        st.caption(
+            plain(
+                tr(
+                    "{questions} by {replies} of {writer}.",
+                    questions=many(recipe.total, "question"),
+                    replies=many(recipe.replies, "reply", "replies"),
+                    writer=_writer(recipe),
+                )
+            )
+        )
     if usual_name(on.name) in on.sets:
-        st.caption("They take the place of those that were written before.")
+        st.caption(tr("They take the place of those that were written before."))
     if pressed and said(lambda: _begun(on, recipe, about)):
         st.rerun()
 
@@ -71,7 +83,7 @@ def _writer(recipe: Recipe) -> str:
 
 
 def _begun(on: Source, recipe: Recipe, about: str) -> Job:
-    with st.spinner("Opening the documents"):
+    with st.spinner(tr("Opening the documents")):
         corpus = open_corpus(on.name)
     return start(engine(), Writing(corpus, engine().models, recipe, about), usual_name(on.name))
 
@@ -80,12 +92,12 @@ def _written(on: Source, written: Written) -> None:
     """What is missing and why, and the first of the questions, which can be chosen above."""
     for sentence in written.notes:
         st.warning(plain(sentence), icon=":material/rule:")
-    st.caption(plain(f"What the texts are about, as the model was given it: {written.about}"))
+    st.caption(plain(tr("What the texts are about, as the model was given it: {about}", about=written.about)))
     for question in written.questions[:SHOWN]:
         st.text(question.text)
     if len(written.questions) > SHOWN:
-        st.caption(f"and {len(written.questions) - SHOWN:,} more")
-    st.button("Evaluate on them", key="writing-choose", icon=":material/checklist:", on_click=_choose, args=(usual_name(on.name),))
+        st.caption(tr("and {more:,} more", more=len(written.questions) - SHOWN))
+    st.button(tr("Evaluate on them"), key="writing-choose", icon=":material/checklist:", on_click=_choose, args=(usual_name(on.name),))
 
 
 def _choose(name: str) -> None:

@@ -23,12 +23,13 @@ from core.sources import GraphSource
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 LOOKED_AT, PREVIEWED = 5_000, 8
-PARTLY = f"The first {LOOKED_AT:,} triples were looked at; all others are read when the graph is built."
+PARTLY = tr("The first {looked_at:,} triples were looked at; all others are read when the graph is built.", looked_at=LOOKED_AT)
 DESCRIBED = 200  # characters of a description in the preview
-LITERAL_WORDS = {TRIPLES: "are entities", ATTRIBUTES: "describe their things", LEAVE_OUT: "are left out"}
-WAYS = {"both": "Both ways", "out": "Along the triples", "in": "Against the triples"}
+LITERAL_WORDS = {TRIPLES: tr("are entities"), ATTRIBUTES: tr("describe their things"), LEAVE_OUT: tr("are left out")}
+WAYS = {"both": tr("Both ways"), "out": tr("Along the triples"), "in": tr("Against the triples")}
 
 
 @dataclass(frozen=True)
@@ -63,33 +64,37 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, str] | None:
     if not looked.triples:
         return None
     head = looked.triples[:PREVIEWED]
-    st.caption(f"The first {many(len(head), 'triple')}:")
+    st.caption(tr("The first {triples}:", triples=many(len(head), "triple")))
     said = {column.capitalize(): values for column, values in looked.said.items()}
-    st.dataframe({"Head": [r[0] for r in head], "Relation": [r[1] for r in head], "Tail": [r[2] for r in head], **said}, hide_index=True)
+    st.dataframe(
+        {tr("Head"): [r[0] for r in head], tr("Relation"): [r[1] for r in head], tr("Tail"): [r[2] for r in head], **said}, hide_index=True
+    )
     if looked.nodes:
-        st.caption(f"The first {many(len(looked.nodes), 'entity', 'entities')} with a type or a description:")
+        st.caption(tr("The first {entities} with a type or a description:", entities=many(len(looked.nodes), "entity", "entities")))
         names, types, descriptions = zip(*looked.nodes)
-        st.dataframe({"Name": names, "Type": types, "Description": [shorten(text, DESCRIBED) for text in descriptions]}, hide_index=True)
+        st.dataframe(
+            {tr("Name"): names, tr("Type"): types, tr("Description"): [shorten(text, DESCRIBED) for text in descriptions]}, hide_index=True
+        )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
-            "Name",
+            tr("Name"),
             value=clean_name(name),
             key=f"upload_name_{key}",
             max_chars=80,
             width=260,
-            help="Letters, digits and dashes; anything else becomes a dash.",
+            help=tr("Letters, digits and dashes; anything else becomes a dash."),
         )
         way = st.selectbox(
-            "Searches run",
+            tr("Searches run"),
             list(WAYS),
             format_func=WAYS.__getitem__,
             key="upload_way",
             width=200,
-            help="The way edges are followed where a step leaves it to the graph.",
+            help=tr("The way edges are followed where a step leaves it to the graph."),
         )
-        pressed = st.button("Build the graph", type="primary", key="upload_build", icon=":material/account_tree:")
+        pressed = st.button(tr("Build the graph"), type="primary", key="upload_build", icon=":material/account_tree:")
     if clean_name(name) and clean_name(name) != name:
-        st.caption(f"It will be called {plain(clean_name(name))}.")
+        st.caption(tr("It will be called {name}.", name=plain(clean_name(name))))
     return (name, way) if pressed else None
 
 
@@ -125,15 +130,15 @@ def watch(job: Job) -> None:
         _progress(job)
     elif job.status == DONE:
         name, notes = job.result
-        st.success(f"The graph {plain(name)} is ready.", icon=":material/check_circle:")
+        st.success(tr("The graph {name} is ready.", name=plain(name)), icon=":material/check_circle:")
         for note in notes:
             st.caption(plain(note))
-        st.button("Open it", key="upload_open", on_click=_open, args=(name,))
+        st.button(tr("Open it"), key="upload_open", on_click=_open, args=(name,))
     elif job.error:
         st.error(plain(job.error))
-        st.caption("Nothing was kept of it. Correct it and try again.")
+        st.caption(tr("Nothing was kept of it. Correct it and try again."))
     else:
-        st.info("Cancelled; nothing was kept of it.", icon=":material/stop_circle:")
+        st.info(tr("Cancelled; nothing was kept of it."), icon=":material/stop_circle:")
 
 
 @st.fragment(run_every=0.4)
@@ -143,7 +148,7 @@ def _progress(job: Job) -> None:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
-        st.button("Cancel", key="upload_cancel", icon=":material/stop_circle:", on_click=job.cancel)
+        st.button(tr("Cancel"), key="upload_cancel", icon=":material/stop_circle:", on_click=job.cancel)
 
 
 def _open(name: str) -> None:

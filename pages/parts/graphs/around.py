@@ -13,6 +13,7 @@ from pages.parts.shared.live import AROUND, near
 from pages.parts.shared.session import said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 
 def around_one(graph: Any) -> Any | None:
@@ -25,16 +26,18 @@ def around_one(graph: Any) -> Any | None:
         session.around = arrived
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
-            "Show what is around an entity",
+            tr("Show what is around an entity"),
             key=Session.around.name,
             persist_state="session",
-            placeholder="A name as the database has it, or an IRI",
+            placeholder=tr("A name as the database has it, or an IRI"),
             max_chars=500,
             width=420,
         )
-        st.button("Fetch anew", icon=":material/refresh:", on_click=graph.live.forget, help="Forget what was fetched of it before.")
+        st.button(tr("Fetch anew"), icon=":material/refresh:", on_click=graph.live.forget, help=tr("Forget what was fetched of it before."))
     if not name.strip():
-        st.info("Nothing of it is here. Name an entity to see its neighbourhood, or ask a question on Compare.", icon=":material/database:")
+        st.info(
+            tr("Nothing of it is here. Name an entity to see its neighbourhood, or ask a question on Compare."), icon=":material/database:"
+        )
         return None
     found = said(lambda: near(graph, Question(name, entities=(name,)), _leave))
     if found is not None:
@@ -47,7 +50,7 @@ def further(graph: Any) -> None:
     been = trail(graph) if graph.fetched is not None else []
     name = graph.node_name(been[-1]) if been else ""
     if name and name not in graph.fetched.starts:
-        text = f"Fetch what is around {plain(shorten(name, 40))}"
+        text = tr("Fetch what is around {name}", name=plain(shorten(name, 40)))
         st.button(text, key="further", icon=":material/explore:", on_click=Session.around.put, args=(name,))
 
 

@@ -13,6 +13,7 @@ import streamlit as st
 from core.graph.writers.writing import WRITTEN, export, left_out, usual_name
 from core.io.temporary import temporary_folder
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 VERSION = re.compile(r" \d[\d.]{1,20}")
 MOST = 3_000_000  # triples that are written for a browser, some 20 seconds; the command has no limit
@@ -21,13 +22,21 @@ MOST = 3_000_000  # triples that are written for a browser, some 20 seconds; the
 def download(graph: Any) -> None:
     """The choice of a format, the button that writes the graph in it, and what the format does not hold."""
     if graph.n_edges > MOST:
-        st.caption(f"{many(graph.n_edges, 'triple')} are written by the command: `python -m core graph export {plain(graph.name)}`.")
+        st.caption(
+            tr(
+                "{triples} are written by the command: `python -m core graph export {graph}`.",
+                triples=many(graph.n_edges, "triple"),
+                graph=plain(graph.name),
+            )
+        )
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        format = st.selectbox("Take it out as", list(WRITTEN), format_func=lambda name: WRITTEN[name].title, key="out_format", width=260)
+        format = st.selectbox(
+            tr("Take it out as"), list(WRITTEN), format_func=lambda name: WRITTEN[name].title, key="out_format", width=260
+        )
         name = usual_name(graph.name.replace(":", "-"), format)
         st.download_button(
-            "Download",
+            tr("Download"),
             lambda: content(graph, format, name),
             name if WRITTEN[format].suffix else f"{name}.zip",
             on_click="ignore",
@@ -35,7 +44,7 @@ def download(graph: Any) -> None:
             key="out_download",
         )
     tools = VERSION.sub("", WRITTEN[format].read_by)
-    st.caption(plain(" ".join([f"Read by {tools}.", *left_out(graph, format)])))
+    st.caption(plain(" ".join([tr("Read by {tools}.", tools=tools), *left_out(graph, format)])))
 
 
 def content(graph: Any, format: str, name: str) -> bytes:

@@ -21,10 +21,11 @@ from pages.parts.graphs.live_database import live_database
 from pages.parts.graphs.looking import looked_at
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 LOOKED_AT = 1_000  # triples that a look copies
 LIMIT = 100_000  # triples that a copy has at most, unless the person says otherwise
-WAYS = (":material/download: Copy it, with limits", ":material/bolt: Ask it live")
+WAYS = (tr(":material/download: Copy it, with limits"), tr(":material/bolt: Ask it live"))
 LONGEST_QUERY = 20_000  # characters
 
 
@@ -40,50 +41,52 @@ class Asked:
 
 def from_database() -> None:
     """Draw the form, and the first triples once it has been sent."""
-    st.write("The address of a SPARQL endpoint, or of Neo4j and what else speaks Bolt and Cypher. Nothing is changed there.")
-    way = st.segmented_control("How it is asked", WAYS, default=WAYS[0], key="database_way", label_visibility="collapsed", required=True)
+    st.write(tr("The address of a SPARQL endpoint, or of Neo4j and what else speaks Bolt and Cypher. Nothing is changed there."))
+    way = st.segmented_control(
+        tr("How it is asked"), WAYS, default=WAYS[0], key="database_way", label_visibility="collapsed", required=True
+    )
     if way == WAYS[1]:
         live_database()
         return
     with st.form("database", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            address = st.text_input("Address", key="database_address", placeholder=EXAMPLES, max_chars=500, width=390)
+            address = st.text_input(tr("Address"), key="database_address", placeholder=EXAMPLES, max_chars=500, width=390)
             secret = st.text_input(
-                "Name and password",
+                tr("Name and password"),
                 key="database_key",
                 type="password",
-                placeholder="none needed",
+                placeholder=tr("none needed"),
                 max_chars=1_000,
                 width=185,
-                help="As name:password, or a token. Used for this address as long as this page is open, and saved nowhere.",
+                help=tr("As name:password, or a token. Used for this address as long as this page is open, and saved nowhere."),
             )
             variable = st.text_input(
-                "or a variable with them",
+                tr("or a variable with them"),
                 key="database_variable",
                 placeholder="HOPSCOPE_KEY_…",
                 max_chars=100,
                 width=185,
                 disabled=shared(),
-                help="An environment variable that holds the address, a space, and name:password or a token.",
+                help=tr("An environment variable that holds the address, a space, and name:password or a token."),
             )
-            limit = st.number_input("Triples at most", 1, TRIPLES, LIMIT, step=10_000, key="database_limit", width=150)
+            limit = st.number_input(tr("Triples at most"), 1, TRIPLES, LIMIT, step=10_000, key="database_limit", width=150)
         query = st.text_area(
-            "Only what a query gives (optional)",
+            tr("Only what a query gives (optional)"),
             key="database_query",
             max_chars=LONGEST_QUERY,
             height=100,
             placeholder="CONSTRUCT { ?s ?p ?o } WHERE { … }   or   MATCH (a)-[r]->(b) RETURN r",
-            help="In SPARQL a SELECT of three variables, a CONSTRUCT or a DESCRIBE. In Cypher one that returns relationships or paths.",
+            help=tr("In SPARQL a SELECT of three variables, a CONSTRUCT or a DESCRIBE. In Cypher one that returns relationships or paths."),
         )
         literals = st.selectbox(
-            "Literals of SPARQL that are no labels",
+            tr("Literals of SPARQL that are no labels"),
             list(LITERAL_WORDS),
             format_func=LITERAL_WORDS.__getitem__,
             key="database_literals",
             width=260,
-            help="Dates, numbers and texts. As entities they can be answers and ends of paths.",
+            help=tr("Dates, numbers and texts. As entities they can be answers and ends of paths."),
         )
-        pressed = st.form_submit_button("Look at it", icon=":material/visibility:")
+        pressed = st.form_submit_button(tr("Look at it"), icon=":material/visibility:")
     try:
         if pressed:
             session.database_asked = _asked(address, query, literals)
@@ -96,7 +99,13 @@ def from_database() -> None:
         return
     looked = _look(asked, key)
     if looked.triples:
-        st.caption(f"A look at {LOOKED_AT:,} triples at most. The graph gets {many(int(limit), 'triple')} at most.")
+        st.caption(
+            tr(
+                "A look at {looked_at:,} triples at most. The graph gets {triples} at most.",
+                looked_at=LOOKED_AT,
+                triples=many(int(limit), "triple"),
+            )
+        )
     chosen = form(looked, asked.address.database or asked.address.title.partition(":")[0], f"database_{asked.number}")
     if chosen is not None:
         folder = temporary_folder()
@@ -113,7 +122,7 @@ def _asked(address: str, query: str, literals: str) -> Asked:
 
 
 def _limits(job: Job, triples: int) -> Limits:
-    return Limits(triples, progress=lambda text, share: job.advance(f"Copying: {text}", share), check=job.check)
+    return Limits(triples, progress=lambda text, share: job.advance(tr("Copying: {text}", text=text), share), check=job.check)
 
 
 def _look(asked: Asked, key: str) -> Looked:
@@ -123,7 +132,7 @@ def _look(asked: Asked, key: str) -> Looked:
         with tempfile.TemporaryDirectory() as folder:
             return looked_of(copied(asked.address, Path(folder), _limits(job, LOOKED_AT), key, asked.query, literals=asked.literals))
 
-    job = looked_at("database_looked", (asked,), work, "Asking the database", "press “Look at it” again")
+    job = looked_at("database_looked", (asked,), work, tr("Asking the database"), tr("press “Look at it” again"))
     if job.error:
         st.error(plain(job.error))
     return job.result or Looked()

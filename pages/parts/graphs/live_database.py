@@ -14,50 +14,55 @@ from core.sharing import shared
 from pages.parts.graphs.adding import LITERAL_WORDS, WAYS, begin_with
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 USUAL = Settings("http://localhost")
 
 
 def live_database() -> None:
     """Draw the form; sent, the database is asked whether it answers, as a job, and added where it does."""
-    st.caption("Nothing is copied: of each question the neighbourhood of its entities is fetched when it is asked, within these bounds.")
+    st.caption(
+        tr("Nothing is copied: of each question the neighbourhood of its entities is fetched when it is asked, within these bounds.")
+    )
     with st.form("live", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            address = st.text_input("Address", key="live_address", placeholder=EXAMPLES, max_chars=500, width=390)
-            name = st.text_input("Name", key="live_name", placeholder="as the address", max_chars=80, width=185)
+            address = st.text_input(tr("Address"), key="live_address", placeholder=EXAMPLES, max_chars=500, width=390)
+            name = st.text_input(tr("Name"), key="live_name", placeholder=tr("as the address"), max_chars=80, width=185)
             variable = st.text_input(
-                "Variable with name and password",
+                tr("Variable with name and password"),
                 key="live_variable",
-                placeholder="HOPSCOPE_KEY_… or none",
+                placeholder=tr("HOPSCOPE_KEY_… or none"),
                 max_chars=100,
                 width=240,
                 disabled=shared(),
-                help="An environment variable that holds the address, a space, and name:password or a token. Its name alone is saved.",
+                help=tr("An environment variable that holds the address, a space, and name:password or a token. Its name alone is saved."),
             )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            hops = st.number_input("Hops", 1, int(HIGHEST["hops"]), USUAL.hops, key="live_hops", width=120)
-            each = st.number_input("Triples of an entity, each way", 1, int(HIGHEST["each"]), USUAL.each, 100, key="live_each", width=220)
-            edges = st.number_input("Triples in all", 1, int(HIGHEST["edges"]), USUAL.edges, 1_000, key="live_edges", width=150)
-            seconds = st.number_input("Seconds", 1, int(HIGHEST["seconds"]), int(USUAL.seconds), 10, key="live_seconds", width=130)
+            hops = st.number_input(tr("Hops"), 1, int(HIGHEST["hops"]), USUAL.hops, key="live_hops", width=120)
+            each = st.number_input(
+                tr("Triples of an entity, each way"), 1, int(HIGHEST["each"]), USUAL.each, 100, key="live_each", width=220
+            )
+            edges = st.number_input(tr("Triples in all"), 1, int(HIGHEST["edges"]), USUAL.edges, 1_000, key="live_edges", width=150)
+            seconds = st.number_input(tr("Seconds"), 1, int(HIGHEST["seconds"]), int(USUAL.seconds), 10, key="live_seconds", width=130)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             language = st.text_input(
-                "Language of labels",
+                tr("Language of labels"),
                 key="live_language",
                 placeholder="en",
                 max_chars=20,
                 width=160,
-                help="Of SPARQL: a tag such as de or pt-BR; none: things are called by their identifiers.",
+                help=tr("Of SPARQL: a tag such as de or pt-BR; none: things are called by their identifiers."),
             )
             literals = st.selectbox(
-                "Literals of SPARQL that are no labels",
+                tr("Literals of SPARQL that are no labels"),
                 list(LITERAL_WORDS),
                 format_func=LITERAL_WORDS.__getitem__,
                 key="live_literals",
                 width=260,
-                help="Dates, numbers and texts. As entities they can be answers and ends of paths.",
+                help=tr("Dates, numbers and texts. As entities they can be answers and ends of paths."),
             )
-            way = st.selectbox("Searches run", list(WAYS), format_func=WAYS.__getitem__, key="live_way", width=200)
-        pressed = st.form_submit_button("Add it", type="primary", icon=":material/bolt:")
+            way = st.selectbox(tr("Searches run"), list(WAYS), format_func=WAYS.__getitem__, key="live_way", width=200)
+        pressed = st.form_submit_button(tr("Add it"), type="primary", icon=":material/bolt:")
     if not pressed:
         return
     try:
@@ -72,7 +77,7 @@ def live_database() -> None:
         return
 
     def work(job: Job) -> tuple[str, list[str]]:
-        job.tell(f"Asking {found.title}")
+        job.tell(tr("Asking {found}", found=found.title))
         graph = add_live(settings, cleaned, job.check)
         engine().forget(cleaned)
         return cleaned, [graph.live.words]

@@ -12,12 +12,13 @@ from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.session import engine, follow
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 BAR_AFTER = 0.3  # seconds in which most files are looked at, without a bar
 
 
 def looked_at(
-    name: str, key: tuple, work: Callable[[Job], Any], said: str = "Reading the file", again: str = "choose the file again"
+    name: str, key: tuple, work: Callable[[Job], Any], said: str = tr("Reading the file"), again: str = tr("choose the file again")
 ) -> Job:
     """The job, once it has ended, that looks at an upload or a database; the same one until `key` changes, kept in the page's state as
     `name`."""
@@ -31,10 +32,10 @@ def looked_at(
     if not job.wait(BAR_AFTER):
         follow(job, said)
     if job.status == CANCELLED:
-        st.info(f"Cancelled; {plain(again)} to look at it.", icon=":material/stop_circle:")
+        st.info(tr("Cancelled; {again} to look at it.", again=plain(again)), icon=":material/stop_circle:")
     return job
 
 
-def reading(job: Job, text: str = "Reading the file") -> Callable[[float], None]:
+def reading(job: Job, text: str = tr("Reading the file")) -> Callable[[float], None]:
     """What tells a job the share that is read, and ends the reading where the job was cancelled."""
     return lambda share: job.advance(text, share)

@@ -17,6 +17,7 @@ from core.graph.algorithms.layout import positions
 from core.graph.algorithms.overview import Overview, overview
 from pages.parts.graphs.walk_view import DARK, HEIGHT, LIGHT, LONGEST, WIDTH, alone, network, options, shown
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 HUES_LIGHT = ("#0b6fb3", "#c2570c", "#1b8a5a", "#a0377f", "#8a6d00", "#5b4bb3", "#b3261e", "#3d7a8a")
 HUES_DARK = ("#6cb4ee", "#f2a25c", "#5fd3a0", "#e58bc4", "#e0c24f", "#a99cf5", "#f28b82", "#7fcbdc")
@@ -25,7 +26,7 @@ PUSHES = 300  # rounds in which names that lie on each other are pushed apart
 SIZES = {"hub": (22, 17), "joint": (10, 13), "further": (7, 12)}  # of the dot, and of its name
 
 
-@st.cache_data(max_entries=32, show_spinner="Looking at the graph …")
+@st.cache_data(max_entries=32, show_spinner=tr("Looking at the graph …"))
 def part(digest: str, _graph: Any) -> Overview:
     """What is drawn of a graph, kept by its digest."""
     return overview(_graph)
@@ -112,11 +113,24 @@ def legend(graph: Any, chosen: Overview, dark: bool) -> str:
 def sentence(graph: Any, chosen: Overview) -> str:
     """What one sees, in words."""
     if chosen.whole:
-        seen = f"All {many(graph.n_nodes, 'entity', 'entities')}, the best connected large"
+        seen = tr("All {entities}, the best connected large", entities=many(graph.n_nodes, "entity", "entities"))
     else:
-        more = f", and {len(chosen.further):,} more that these lead to" if chosen.further else ""
-        seen = f"The {len(chosen.hubs)} best connected of {graph.n_nodes:,} entities (large), {len(chosen.joints)} that join them{more}"
-    return plain(f"{seen}: {len(chosen.edges):,} of {graph.n_edges:,} triples, a colour for each relation. Click a dot to walk there.")
+        more = tr(", and {further:,} more that these lead to", further=len(chosen.further)) if chosen.further else ""
+        seen = tr(
+            "The {hubs} best connected of {n_nodes:,} entities (large), {joints} that join them{more}",
+            hubs=len(chosen.hubs),
+            n_nodes=graph.n_nodes,
+            joints=len(chosen.joints),
+            more=more,
+        )
+    return plain(
+        tr(
+            "{seen}: {edges:,} of {n_edges:,} triples, a colour for each relation. Click a dot to walk there.",
+            seen=seen,
+            edges=len(chosen.edges),
+            n_edges=graph.n_edges,
+        )
+    )
 
 
 def _joined(graph: Any, chosen: Overview) -> dict[tuple[int, int], list[int]]:

@@ -16,12 +16,13 @@ from pages.parts.graphs.walk_view import DARK, LIGHT
 from pages.parts.shared.language import language_choice
 from pages.parts.shared.session import graph_name
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.wording import tr
 
 BARS = 20
-DIRECTIONS = {"out": "along the triples", "in": "against the triples", "both": "both ways"}
+DIRECTIONS = {"out": tr("along the triples"), "in": tr("against the triples"), "both": tr("both ways")}
 
 
-@st.cache_data(max_entries=16, show_spinner="Counting …")
+@st.cache_data(max_entries=16, show_spinner=tr("Counting …"))
 def counts(digest: str, _graph: Any) -> dict[str, Any]:
     """Numbers of a graph, kept by its digest: degrees with how many entities have them, triples a relation, and more."""
     shape = _graph.shape()
@@ -41,22 +42,22 @@ def counted(graph: Any) -> bool:
     """Whether the counts may be drawn: of a very large graph they are made when a person asks, as all of it is read."""
     if graph.n_edges <= MANY or session.count_asked == graph.digest:
         return True
-    st.write(f"Counting reads the whole graph: {graph.n_edges:,} triples. That may take a minute.")
-    st.button("Count them", icon=":material/bar_chart:", on_click=Session.count_asked.put, args=(graph.digest,))
+    st.write(tr("Counting reads the whole graph: {n_edges:,} triples. That may take a minute.", n_edges=graph.n_edges))
+    st.button(tr("Count them"), icon=":material/bar_chart:", on_click=Session.count_asked.put, args=(graph.digest,))
     return False
 
 
 def figures(graph: Any) -> None:
     """The counts in a row."""
     with st.container(horizontal=True, gap="large", key="figures"):
-        for label, value in (("Entities", graph.n_nodes), ("Triples", graph.n_edges), ("Relations", graph.n_relations)):
+        for label, value in ((tr("Entities"), graph.n_nodes), (tr("Triples"), graph.n_edges), (tr("Relations"), graph.n_relations)):
             st.metric(label, f"{value:,}", width="content")
     if graph.live is None:
         language_choice(
             graph_language(graph),
             partial(choose_language, graph),
             graph.digest[:8],
-            "It decides how words of questions are compared with names of relations, and which encoders are said to read the names.",
+            tr("It decides how words of questions are compared with names of relations, and which encoders are said to read the names."),
         )
 
 
@@ -64,20 +65,22 @@ def details(graph: Any) -> None:
     """What else is known of the graph, and where it came from."""
     found, known = counts(graph.digest, graph), datasets().get(graph_name())
     facts = {
-        "Searches run": DIRECTIONS[graph.direction] + ", unless a step says otherwise",
-        "Most edges at one entity": f"{found['largest']:,}",
-        "Isolated entities": f"{found['isolated']:,}",
-        "Triples from an entity to itself": "not counted in a graph of this size" if found["loops"] is None else f"{found['loops']:,}",
-        "Said of entities": _said(graph.columns.nodes),
-        "Said of triples": _said(graph.columns.edges),
-        "Stored": "" if graph.at_hand else "In an embedded graph database, asked in Cypher",
-        "On disk": _size(graph),
-        "From": ""
+        tr("Searches run"): DIRECTIONS[graph.direction] + tr(", unless a step says otherwise"),
+        tr("Most edges at one entity"): f"{found['largest']:,}",
+        tr("Isolated entities"): f"{found['isolated']:,}",
+        tr("Triples from an entity to itself"): tr("not counted in a graph of this size")
+        if found["loops"] is None
+        else f"{found['loops']:,}",
+        tr("Said of entities"): _said(graph.columns.nodes),
+        tr("Said of triples"): _said(graph.columns.edges),
+        tr("Stored"): "" if graph.at_hand else tr("In an embedded graph database, asked in Cypher"),
+        tr("On disk"): _size(graph),
+        tr("From"): ""
         if known is None
-        else f"{known.triples.name}, shipped with Hopscope"
+        else tr("{name}, shipped with Hopscope", name=known.triples.name)
         if known.triples
-        else known.live and "a database" or "a file you added",
-        "Licence": "" if known is None else known.licence,
+        else known.live and tr("a database") or tr("a file you added"),
+        tr("Licence"): "" if known is None else known.licence,
     }
     for label, value in facts.items():
         if value:
@@ -94,28 +97,28 @@ def charts(graph: Any) -> None:
     found = counts(graph.digest, graph)
     colour = (DARK if st.context.theme.type == "dark" else LIGHT)["near"]
     degrees = [(d, n) for d, n in zip(found["degrees"], found["entities"]) if d]
-    st.markdown("**Edges at an entity**")
-    st.caption("Each dot: how many entities have that many edges. Both scales grow tenfold a step.")
+    st.markdown(tr("**Edges at an entity**"))
+    st.caption(tr("Each dot: how many entities have that many edges. Both scales grow tenfold a step."))
     dots = go.Figure(
         go.Scatter(
             x=[d for d, _ in degrees],
             y=[n for _, n in degrees],
             mode="markers",
             marker={"size": 6, "opacity": 0.7, "color": colour},
-            hovertemplate="%{y:,} entities with %{x:,} edges<extra></extra>",
+            hovertemplate=tr("%{y:,} entities with %{x:,} edges") + "<extra></extra>",
         )
     )
     dots.update_layout(
         height=320,
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        xaxis={"type": "log", "title": "edges", "dtick": 1},
-        yaxis={"type": "log", "title": "entities", "dtick": 1},
+        xaxis={"type": "log", "title": tr("edges"), "dtick": 1},
+        yaxis={"type": "log", "title": tr("entities"), "dtick": 1},
     )
     st.plotly_chart(dots, theme="streamlit", key="degrees", config={"displayModeBar": False})
     order = sorted(range(graph.n_relations), key=lambda i: (-found["relations"][i], i))[:BARS]
-    st.markdown("**Triples of a relation**")
+    st.markdown(tr("**Triples of a relation**"))
     if graph.n_relations > BARS:
-        st.caption(f"The {BARS} most frequent of {graph.n_relations:,}.")
+        st.caption(tr("The {shown} most frequent of {n_relations:,}.", shown=BARS, n_relations=graph.n_relations))
     names = [_label(graph.relation_names[i]) for i in order]
     bars = go.Figure(
         go.Bar(
@@ -123,13 +126,13 @@ def charts(graph: Any) -> None:
             y=list(range(len(order))),
             orientation="h",
             marker={"color": colour},
-            hovertemplate="%{x:,} triples<extra></extra>",
+            hovertemplate=tr("%{x:,} triples") + "<extra></extra>",
         )
     )
     bars.update_layout(
         height=90 + 24 * len(order),
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        xaxis={"title": "triples"},
+        xaxis={"title": tr("triples")},
         bargap=0.35,
         yaxis={"autorange": "reversed", "tickmode": "array", "tickvals": list(range(len(order))), "ticktext": names, "automargin": True},
     )
@@ -154,11 +157,17 @@ def _said(table: Table | None) -> str:
 def _origin(known: Dataset | None) -> str:
     if known is None:
         return ""
-    return f"{known.triples.name}, shipped with Hopscope" if known.triples else "a database" if known.live else "a file you added"
+    return (
+        tr("{name}, shipped with Hopscope", name=known.triples.name)
+        if known.triples
+        else tr("a database")
+        if known.live
+        else tr("a file you added")
+    )
 
 
 def _size(graph: Any) -> str:
     if graph.folder is None:
-        return "kept in memory only"
+        return tr("kept in memory only")
     size = sum(file.stat().st_size for file in Path(graph.folder).rglob("*") if file.is_file())
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{max(size, 1000) / 1e6:.1f} MB"

@@ -25,10 +25,11 @@ from pages.parts.shared.hub_set import hub_set
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 LONGEST_FILE_NAME = 80
 MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
-ORIGINS = (":material/upload_file: Files", ":material/database: A database")
+ORIGINS = (tr(":material/upload_file: Files"), tr(":material/database: A database"))
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,9 @@ class Reading:
 
 def add_graph() -> None:
     """Draw the form, the first rows of the files or the database, and the job that builds the graph."""
-    origin = st.segmented_control("Where the graph comes from", ORIGINS, default=ORIGINS[0], key="add_from", label_visibility="collapsed")
+    origin = st.segmented_control(
+        tr("Where the graph comes from"), ORIGINS, default=ORIGINS[0], key="add_from", label_visibility="collapsed"
+    )
     if origin == ORIGINS[1]:
         from_database()
     else:
@@ -56,18 +59,22 @@ def add_graph() -> None:
 
 def _from_files() -> None:
     st.write(
-        "A file of triples: head, relation and tail. Several files make one graph, such as edges and a table of nodes, or triples and "
-        f"labels; also as a zip. They may be compressed ({', '.join(PACKED)}), and hold at most {size_text(MOST_TEXT)} of text."
+        tr(
+            "A file of triples: head, relation and tail. Several files make one graph, such as edges and a table of nodes, or triples and "
+            "labels; also as a zip. They may be compressed ({packed}), and hold at most {limit} of text.",
+            packed=", ".join(PACKED),
+            limit=size_text(MOST_TEXT),
+        )
     )
-    st.caption(f"Formats: {' · '.join(one.title for one in FORMATS.values())}.")
-    files = st.file_uploader("Files of a graph", type=_types(), key="upload", label_visibility="collapsed", accept_multiple_files=True)
+    st.caption(tr("Formats: {formats}.", formats=" · ".join(one.title for one in FORMATS.values())))
+    files = st.file_uploader(tr("Files of a graph"), type=_types(), key="upload", label_visibility="collapsed", accept_multiple_files=True)
     hub = hub_set("upload_hub", "hf:rmanluo/RoG-webqsp") if not files else None
     files = files or ([hub] if hub else [])
     if files:
         how = _reading(files)
         looked = _look(files, how)
         if looked.triples and any(name.casefold().strip() == "question" for name in looked.triples[0]):
-            st.warning("This looks like a table of questions. Those are added under “Add questions”.", icon=":material/quiz:")
+            st.warning(tr("This looks like a table of questions. Those are added under “Add questions”."), icon=":material/quiz:")
         chosen = form(looked, files[0].name.split(".")[0], files[0].file_id)
         if chosen is not None:
             folder = temporary_folder()
@@ -79,39 +86,42 @@ def _reading(files: list) -> Reading:
     """How the files are to be read, as the person says."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(
-            "Format",
+            tr("Format"),
             [AUTO, *FORMATS],
-            format_func=lambda name: FORMATS[name].title if name in FORMATS else "By the file's name and first lines",
+            format_func=lambda name: FORMATS[name].title if name in FORMATS else tr("By the file's name and first lines"),
             key="upload_format",
             width=330,
         )
         columns = st.text_input(
-            "Columns of head, relation, tail",
+            tr("Columns of head, relation, tail"),
             key="upload_columns",
             placeholder="1,2,3",
             max_chars=20,
             width=230,
             disabled=not (format_named(format).delimited or format_named(format).table),
-            help="For lines or tables that hold more than three columns, or in another order. Counted from 1.",
+            help=tr("For lines or tables that hold more than three columns, or in another order. Counted from 1."),
         )
         of_rdf = format in SYNTAXES or (format == AUTO and any(bare_suffix(Path(file.name)) in SUFFIXES for file in files))
         literals, language = TRIPLES, ""
         if of_rdf:
             language = st.text_input(
-                "Language of labels",
+                tr("Language of labels"),
                 key="upload_language",
                 placeholder="en",
                 max_chars=12,
                 width=140,
-                help=f"The tag of the language of the labels that things are called by, such as de or pt-BR; {NO_LABELS} for no labels.",
+                help=tr(
+                    "The tag of the language of the labels that things are called by, such as de or pt-BR; {no_labels} for no labels.",
+                    no_labels=NO_LABELS,
+                ),
             )
             literals = st.selectbox(
-                "Literals that are no labels",
+                tr("Literals that are no labels"),
                 list(LITERAL_WORDS),
                 format_func=LITERAL_WORDS.__getitem__,
                 key="upload_literals",
                 width=260,
-                help="Dates, numbers and texts of RDF. As entities they can be answers and ends of paths.",
+                help=tr("Dates, numbers and texts of RDF. As entities they can be answers and ends of paths."),
             )
     one = format_named(format)
     return Reading(format, columns.strip() if one.delimited or one.table else "", literals, language.strip())
@@ -133,7 +143,7 @@ def _look(files: list, how: Reading) -> Looked:
     job = looked_at("upload_looked", (tuple(file.file_id for file in files), how), work)
     if job.error:
         st.error(plain(job.error))
-        st.caption("Correct the file, or how it is read, and choose it again.")
+        st.caption(tr("Correct the file, or how it is read, and choose it again."))
     return job.result or Looked()
 
 

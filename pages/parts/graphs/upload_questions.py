@@ -18,9 +18,10 @@ from pages.parts.shared.question_file import Chosen, choose_questions
 from pages.parts.shared.session import engine, graph_name, said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 LONGEST_TITLE = 60
-ASKED = {"union": "That graph", "question": "The graph of its own row"}
+ASKED = {"union": tr("That graph"), "question": tr("The graph of its own row")}
 
 
 def add_questions() -> None:
@@ -42,7 +43,7 @@ def _misfit(graph: str, chosen: Chosen) -> str:
         return rows_fit(len(chosen.found.questions), chosen.graphs).words(OWN)
 
     def look() -> str:
-        with st.spinner("Looking up the names"):
+        with st.spinner(tr("Looking up the names")):
             opened = said(lambda: engine().graph(graph))
         return "" if opened is None else fit(opened, chosen.found.questions).words(graph)
 
@@ -54,15 +55,15 @@ def _form(chosen: Chosen) -> None:
     names, current = list(known), graph_name().partition(":")[0]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         title = st.text_input(
-            "Title",
+            tr("Title"),
             value=file.name.split(".")[0][:LONGEST_TITLE],
             key=f"questions_title_{file.file_id}",
             max_chars=LONGEST_TITLE,
             width=260,
-            help="What the chooser shows. The command line knows the set by its letters, digits and dashes.",
+            help=tr("What the chooser shows. The command line knows the set by its letters, digits and dashes."),
         )
         graph = st.selectbox(
-            "Questions of the graph",
+            tr("Questions of the graph"),
             names,
             index=names.index(current) if current in names else 0,
             format_func=lambda name: known[name].title,
@@ -71,9 +72,9 @@ def _form(chosen: Chosen) -> None:
         )
         graphs = "union"
         if chosen.graphs:
-            graphs = st.selectbox("Each is asked on", list(ASKED), format_func=ASKED.__getitem__, key="questions_asked_on", width=220)
+            graphs = st.selectbox(tr("Each is asked on"), list(ASKED), format_func=ASKED.__getitem__, key="questions_asked_on", width=220)
         st.button(
-            "Keep the questions",
+            tr("Keep the questions"),
             type="primary",
             key="questions_keep",
             icon=":material/library_add:",
@@ -104,8 +105,8 @@ def _save(file) -> None:
         return
     graph, known = added
     with st.container(border=True):
-        text = f"{plain(known.title)} is kept, with {many(len(known.questions()), 'question')}"
-        st.success(f"{text}. The command line knows it as {plain(known.name)}.", icon=":material/check_circle:")
+        text = tr("{known} is kept, with {questions}", known=plain(known.title), questions=many(len(known.questions()), "question"))
+        st.success(tr("{text}. The command line knows it as {known}.", text=text, known=plain(known.name)), icon=":material/check_circle:")
         ways_on(known, graph, "kept")
 
 
@@ -114,17 +115,17 @@ def _added() -> None:
     added, known = added_sets(), datasets()
     if not added:
         return
-    st.markdown("**Sets you added**")
+    st.markdown(tr("**Sets you added**"))
     for name, (graph, questions) in added.items():
         with st.container(horizontal=True, vertical_alignment="center"):
-            where = plain(known[graph].title) if graph in known else f"{plain(graph)}, a graph that is missing"
+            where = plain(known[graph].title) if graph in known else tr("{graph}, a graph that is missing", graph=plain(graph))
             by = plain(whose(OWNED_AS, name))
             st.markdown(" · ".join(filter(None, (plain(questions.title), where, by))), width="stretch")
             if graph in known:
                 ways_on(questions, graph, name, type="tertiary")
-            how = held(barred(OWNED_AS, name), f"Remove {questions.title}")
+            how = held(barred(OWNED_AS, name), tr("Remove {questions}", questions=questions.title))
             st.button(
-                "Remove",
+                tr("Remove"),
                 key=f"questions_remove_{name}",
                 type="tertiary",
                 icon=":material/delete:",

@@ -14,6 +14,7 @@ from pages.parts.graphs.overview import legend, part, picture_of, sentence
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 PAGE = 50  # steps on one page of the table
 ROOM = 60  # entities on a picture
@@ -56,14 +57,14 @@ def _begin(graph: Any) -> None:
     """The graph at a glance, where nobody has gone anywhere yet: its best connected entities, as buttons and on a picture."""
     chosen, dark = part(graph.digest, graph), st.context.theme.type == "dark"
     if not chosen.hubs:
-        st.info("This graph has no entities.", icon=":material/hub:")
+        st.info(tr("This graph has no entities."), icon=":material/hub:")
         return
-    st.caption("Type a name, start at one of the best connected entities, or click one on the picture:")
+    st.caption(tr("Type a name, start at one of the best connected entities, or click one on the picture:"))
     _choices(graph, list(chosen.hubs), "busy")
     drawn = {*chosen.hubs, *chosen.joints, *chosen.further}
     with st.container(border=True, key="picture"):
         walked = lambda clicked: go(graph, clicked) if clicked in drawn else None
-        show(picture_of(graph, chosen, dark), walked, "The best connected entities as a picture")
+        show(picture_of(graph, chosen, dark), walked, tr("The best connected entities as a picture"))
     st.html(legend(graph, chosen, dark))
     st.caption(sentence(graph, chosen))
 
@@ -77,18 +78,18 @@ def _arrive(graph: Any) -> None:
         go(graph, names(graph).find(wanted))
     else:
         session.walk_refused = (graph.digest, wanted)
-        st.warning(f"“{plain(wanted)}” is not in this graph.", icon=":material/search_off:")
+        st.warning(tr("“{wanted}” is not in this graph.", wanted=plain(wanted)), icon=":material/search_off:")
 
 
 def _search(graph: Any) -> None:
     """The search field, with the nearest names while one types."""
     typed = st.text_input(
-        "Search an entity",
+        tr("Search an entity"),
         key=Session.walk_search.name,
         persist_state="session",
         type="search",
         live=True,
-        placeholder="Type a name, or a part of one",
+        placeholder=tr("Type a name, or a part of one"),
         label_visibility="collapsed",
         icon=":material/search:",
     )
@@ -98,7 +99,7 @@ def _search(graph: Any) -> None:
     if found:
         _choices(graph, found, "found")
     else:
-        st.caption("No name is near to that. Try another spelling, or a part of the name.")
+        st.caption(tr("No name is near to that. Try another spelling, or a part of the name."))
 
 
 def _choices(graph: Any, nodes: list[int], key: str) -> None:
@@ -124,7 +125,7 @@ def _here(graph: Any, node: int) -> None:
     _said(graph, node)
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
-        st.info("This entity has no edges. Search for another, or go back along the way.", icon=":material/hub:")
+        st.info(tr("This entity has no edges. Search for another, or go back along the way."), icon=":material/hub:")
         return
     step_codes = graph.triples(edges)[1] * 2 + ~forward
     chosen = _filter(graph, step_codes)
@@ -154,23 +155,23 @@ def _said(graph: Any, node: int) -> None:
 def _of_edges(graph: Any, edges: np.ndarray) -> dict[str, list]:
     """What is said of some edges, by column of the table: weights and descriptions, where the graph has them."""
     table, heavy = graph.columns.edges, weights(graph)
-    found: dict[str, list] = {"Weight": heavy[edges].tolist()} if heavy is not None else {}
+    found: dict[str, list] = {tr("Weight"): heavy[edges].tolist()} if heavy is not None else {}
     if table is not None and table.has("description"):
-        found["Description"] = [shorten(text, DESCRIBED) for text in relation_texts(graph, edges)]
+        found[tr("Description")] = [shorten(text, DESCRIBED) for text in relation_texts(graph, edges)]
     return found
 
 
 def _filter(graph: Any, step_codes: np.ndarray) -> int:
     """The choice of one relation and way, with the number of steps of each."""
     found, sizes = np.unique(step_codes, return_counts=True)
-    words = {EVERY: f"all relations · {len(step_codes):,} steps"}
+    words = {EVERY: tr("all relations · {step_codes:,} steps", step_codes=len(step_codes))}
     for step_code, size in sorted(zip(found.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0])):
         words[step_code] = f"{'←' if step_code % 2 else '→'} {graph.relation_names[step_code // 2]} · {size:,}"
     here = Session.walk_filter[graph.digest]
     if here.value not in words:
         here.value = EVERY
     return st.selectbox(
-        "Relation",
+        tr("Relation"),
         list(words),
         key=here.name,
         persist_state="session",
@@ -187,9 +188,14 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
     drawn = {*part.near, *part.far}
     with st.container(border=True, key="picture"):
         show(picture(graph, part, st.context.theme.type == "dark"), lambda clicked: go(graph, clicked) if clicked in drawn else None)
-    further = f", and {len(part.far):,} entities one step further" if part.far else ""
+    further = tr(", and {far:,} entities one step further", far=len(part.far)) if part.far else ""
     st.caption(
-        f"Drawn: {len(part.near):,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it."
+        tr(
+            "Drawn: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it.",
+            near=len(part.near),
+            of=of,
+            further=further,
+        )
     )
 
 
@@ -205,10 +211,10 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
 
     st.dataframe(
         {
-            "Way": ["→" if f else "←" for f in forward],
-            "Relation": [graph.relation_names[r] for r in graph.triples(edges)[1]],
-            "Neighbour": graph.names(neighbours),
-            "Its edges": graph.degrees(neighbours).tolist(),
+            tr("Way"): ["→" if f else "←" for f in forward],
+            tr("Relation"): [graph.relation_names[r] for r in graph.triples(edges)[1]],
+            tr("Neighbour"): graph.names(neighbours),
+            tr("Its edges"): graph.degrees(neighbours).tolist(),
             **_of_edges(graph, edges),
         },
         key=Session.walk_table[this].name,
@@ -217,9 +223,9 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
         selection_mode="single-cell",
         height=min(420, 38 + 35 * len(edges)),
         column_config={
-            "Way": st.column_config.TextColumn(width=60, help="→ the triple leads to the neighbour, ← it comes from there"),
-            "Its edges": st.column_config.NumberColumn(width=90, format="localized"),
-            "Weight": st.column_config.NumberColumn(width=90, format="%.4g"),
+            tr("Way"): st.column_config.TextColumn(width=60, help=tr("→ the triple leads to the neighbour, ← it comes from there")),
+            tr("Its edges"): st.column_config.NumberColumn(width=90, format="localized"),
+            tr("Weight"): st.column_config.NumberColumn(width=90, format="%.4g"),
         },
     )
 
@@ -228,12 +234,18 @@ def _pager(graph: Any, page: int, pages: int, steps: int) -> None:
     """Which steps are shown, and the buttons to the others."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(
-            f"Steps {page * PAGE + 1:,} to {min(steps, (page + 1) * PAGE):,} of {steps:,}. Click one to walk there.", width="stretch"
+            tr(
+                "Steps {first:,} to {last:,} of {steps:,}. Click one to walk there.",
+                first=page * PAGE + 1,
+                last=min(steps, (page + 1) * PAGE),
+                steps=steps,
+            ),
+            width="stretch",
         )
         if pages > 1:
             for words, icon, to, off in (
-                ("Earlier", "chevron_left", page - 1, page == 0),
-                ("Later", "chevron_right", page + 1, page == pages - 1),
+                (tr("Earlier"), "chevron_left", page - 1, page == 0),
+                (tr("Later"), "chevron_right", page + 1, page == pages - 1),
             ):
                 st.button(
                     words,

@@ -15,6 +15,7 @@ import streamlit as st
 from core.graph.algorithms.layout import positions
 from core.graph.algorithms.neighbourhood import induced
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.wording import tr
 
 WIDTH, HEIGHT = 1000, 480  # of the plane the nodes are laid on
 FILLED = 36  # where there are few neighbours, theirs are added up to so many entities
@@ -78,7 +79,7 @@ def _component():
     return st.components.v2.component("hopscope_walk", js=_FRAME)
 
 
-def show(html: str, walked: Callable[[int], None], title: str = "The neighbourhood as a picture") -> None:
+def show(html: str, walked: Callable[[int], None], title: str = tr("The neighbourhood as a picture")) -> None:
     """The picture in a sandboxed frame of that title; `walked` is called with the id of an entity that was clicked."""
 
     def clicked() -> None:
@@ -173,7 +174,7 @@ def _node(net: Any, graph: Any, part: Neighbourhood, node: int, place: tuple[flo
     net.add_node(
         node,
         label=shown(name, LONGEST),
-        title=shown(f"{name} · {graph.degree(node):,} edges", 200),
+        title=shown(tr("{name} · {degree:,} edges", name=name, degree=graph.degree(node)), 200),
         shape="diamond" if role == "here" else "dot",
         size=size,
         color=colours[role],

@@ -12,13 +12,16 @@ from pages.parts.compare.asking import take
 from pages.parts.compare.permalink import DEFAULT_LANES, Link
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 
 def ways_on(known: QuestionSet, graph: str, key: str, type: str = "secondary") -> None:
     """Two buttons: ask a question of the set, evaluate the set. The screen that has them draws `go_on` as well."""
     with st.container(horizontal=True, width="content"):
-        st.button("Ask one", key=f"ask-{key}", icon=":material/view_column:", type=type, on_click=_ask, args=(known, graph))
-        st.button("Evaluate them", key=f"evaluate-{key}", icon=":material/analytics:", type=type, on_click=_evaluate, args=(known, graph))
+        st.button(tr("Ask one"), key=f"ask-{key}", icon=":material/view_column:", type=type, on_click=_ask, args=(known, graph))
+        st.button(
+            tr("Evaluate them"), key=f"evaluate-{key}", icon=":material/analytics:", type=type, on_click=_evaluate, args=(known, graph)
+        )
 
 
 def go_on() -> None:

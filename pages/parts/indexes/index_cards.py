@@ -35,6 +35,7 @@ from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain, size
+from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 
 BADGES = {
@@ -59,7 +60,7 @@ def cards(graph: Any) -> None:
     _watch(graph, _at_work(graph))
 
 
-@st.cache_resource(max_entries=16, show_spinner="Looking at what is there")
+@st.cache_resource(max_entries=16, show_spinner=tr("Looking at what is there"))
 def _listed(changed: str, _graph: Any) -> list[Prepared]:
     """What is prepared, looked up anew where the stamp `changed`."""
     return prepared(_graph, engine().environment)
@@ -68,11 +69,13 @@ def _listed(changed: str, _graph: Any) -> list[Prepared]:
 def _figures(known: list[Prepared], left: list[Leftover]) -> None:
     built = [one for one in known if one.kind.build is not None]
     with st.container(horizontal=True, gap="large"):
-        st.metric("Ready", f"{sum(one.state == READY for one in built)} of {len(built)}", width="content")
-        st.metric("On disk", size(sum(one.size for one in known)), width="content")
+        st.metric(tr("Ready"), tr("{ready} of {all}", ready=sum(one.state == READY for one in built), all=len(built)), width="content")
+        st.metric(tr("On disk"), size(sum(one.size for one in known)), width="content")
         if left:
-            st.metric("Left over", size(sum(one.size for one in left)), width="content")
-    st.caption("Everything here is made from the graph and can be deleted and made again. It is made once and then serves every question.")
+            st.metric(tr("Left over"), size(sum(one.size for one in left)), width="content")
+    st.caption(
+        tr("Everything here is made from the graph and can be deleted and made again. It is made once and then serves every question.")
+    )
 
 
 def _card(graph: Any, one: Prepared) -> None:
@@ -84,9 +87,9 @@ def _card(graph: Any, one: Prepared) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{kind.title}**", width="content")
             if at_work and job.status == WAITING:
-                st.badge("waiting", color="orange", icon=":material/hourglass_empty:")
+                st.badge(tr("waiting"), color="orange", icon=":material/hourglass_empty:")
             elif at_work:
-                st.badge("being built", color="orange", icon=":material/construction:")
+                st.badge(tr("being built"), color="orange", icon=":material/construction:")
             else:
                 colour, icon = BADGES[one.state]
                 st.badge(one.state, color=colour, icon=icon)
@@ -111,14 +114,21 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
     now, lines, by = time.time(), [], whose(OWNED_AS, key(graph, one.kind))
     for saved in sorted(one.saved, key=lambda saved: not saved.usual):
         facts = [saved.words[:1].upper() + saved.words[1:]] if saved.words else []
-        facts += [f"{one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}"] if one.parts and saved.usual else []
+        facts += (
+            [tr("{done:,} of {total:,} {parts}", done=one.parts[0], total=one.parts[1], parts=tr(one.kind.parts))]
+            if one.parts and saved.usual
+            else []
+        )
         facts += [size(saved.size), ago(now - saved.changed)]
         facts += [by] if by else []
-        facts += [] if saved.usual or one.lacks else ["read only by lines that ask for this setting or model"]
+        facts += [] if saved.usual or one.lacks else [tr("read only by lines that ask for this setting or model")]
         lines.append("  ·  ".join(facts))
     if one.state not in (READY, DAMAGED) and not one.lacks and not at_work and one.kind.build is not None:
         missing = 1 - one.parts[0] / max(1, one.parts[1]) if one.state == PARTLY else 1
-        lines.append(f"Building {'the rest ' * (one.state == PARTLY)}takes {one.kind.takes(graph, engine().environment, missing)}.")
+        takes = one.kind.takes(graph, engine().environment, missing)
+        lines.append(
+            tr("Building the rest takes {takes}.", takes=takes) if one.state == PARTLY else tr("Building takes {takes}.", takes=takes)
+        )
     return lines
 
 
@@ -127,23 +137,29 @@ def _buttons(graph: Any, one: Prepared) -> None:
     why = barred(OWNED_AS, key(graph, kind)) if one.saved else ""
     if kind.build is not None and not one.lacks and not one.damage:
         if one.state != READY:
-            label = "Go on" if one.state == PARTLY else "Build"
+            label = tr("Go on") if one.state == PARTLY else tr("Build")
             how = held("" if kind.adds else why)
             st.button(label, key=f"build-{name}", icon=":material/play_arrow:", on_click=_start, args=(graph, kind), **how)
         elif not kind.adds:
-            how = held(why, "Makes it anew. What is there serves until the new one is whole.")
+            how = held(why, tr("Makes it anew. What is there serves until the new one is whole."))
             st.button(
-                "Rebuild", key=f"rebuild-{name}", icon=":material/refresh:", type="tertiary", on_click=_start, args=(graph, kind), **how
+                tr("Rebuild"), key=f"rebuild-{name}", icon=":material/refresh:", type="tertiary", on_click=_start, args=(graph, kind), **how
             )
         else:
-            question = f"Throw away what is there and make it anew? That takes {kind.takes(graph, engine().environment)}."
+            question = tr("Throw away what is there and make it anew? That takes {takes}.", takes=kind.takes(graph, engine().environment))
             _asked(
-                "Rebuild", ":material/refresh:", f"rebuild-{name}", question, "Yes, rebuild it", lambda: _start(graph, kind, anew=True), why
+                tr("Rebuild"),
+                ":material/refresh:",
+                f"rebuild-{name}",
+                question,
+                tr("Yes, rebuild it"),
+                lambda: _start(graph, kind, anew=True),
+                why,
             )
     if one.saved:
-        question = f"Delete {size(one.size)}? A question that needs it will make it again, and wait for it."
+        question = tr("Delete {size}? A question that needs it will make it again, and wait for it.", size=size(one.size))
         act = lambda: delete(engine().preparing, graph, kind)
-        _asked("Delete", ":material/delete:", f"delete-{name}", question, "Yes, delete it", act, why)
+        _asked(tr("Delete"), ":material/delete:", f"delete-{name}", question, tr("Yes, delete it"), act, why)
 
 
 def _asked(label: str, icon: str, key: str, question: str, yes: str, action: Callable[[], Any], why: str) -> None:
@@ -167,15 +183,15 @@ def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
 
 def _building(kind: Kind, one: Prepared, job: Job) -> None:
     """How far the building is, and how it ended."""
-    note = "Cancelled. What was done is kept; “Go on” takes it up." if one.state == PARTLY else "Cancelled; nothing was kept."
+    note = tr("Cancelled. What was done is kept; “Go on” takes it up.") if one.state == PARTLY else tr("Cancelled; nothing was kept.")
     working(job, kind.name, note if job.status == CANCELLED and one.state != READY else "", share=True)
 
 
 def _leftovers(graph: Any, left: list[Leftover]) -> None:
     """What nothing reads any more."""
     for title, some in (
-        ("Of an earlier state of the graph", [one for one in left if one.earlier]),
-        ("Not known to Hopscope", [one for one in left if not one.earlier]),
+        (tr("Of an earlier state of the graph"), [one for one in left if one.earlier]),
+        (tr("Not known to Hopscope"), [one for one in left if not one.earlier]),
     ):
         if some:
             st.markdown(f"**{title}**")
@@ -184,17 +200,19 @@ def _leftovers(graph: Any, left: list[Leftover]) -> None:
                 with st.container(gap=None, width="stretch"):
                     st.text(one.words)
                     st.caption(plain(f"{size(one.size)}  ·  {ago(time.time() - one.changed)}"))
-                question = f"Delete {size(one.size)}? Nothing reads it any more."
+                question = tr("Delete {size}? Nothing reads it any more.", size=size(one.size))
                 if one.earlier:
-                    question = f"Delete {size(one.size)}? The graph was changed since. Vectors in it spare new ones some encoding."
+                    question = tr(
+                        "Delete {size}? The graph was changed since. Vectors in it spare new ones some encoding.", size=size(one.size)
+                    )
                 _asked(
-                    "Delete",
+                    tr("Delete"),
                     ":material/delete:",
                     f"left-{one.path.name}",
                     question,
-                    "Yes, delete it",
+                    tr("Yes, delete it"),
                     lambda one=one: delete_leftover(graph, one),
-                    "" if who().administrator else "Only the administrator deletes what is left over.",
+                    "" if who().administrator else tr("Only the administrator deletes what is left over."),
                 )
 
 

@@ -22,22 +22,23 @@ from core.parameters import parameters
 from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.session import engine, graph_name
 from pages.parts.shared.text import plain, size
+from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 
 TITLES = {
-    "exact": "Exact",
-    "auto": "Automatic",
-    "push": "Automatic",  # its name in comparisons saved before
+    "exact": tr("Exact"),
+    "auto": tr("Automatic"),
+    "push": tr("Automatic"),  # its name in comparisons saved before
     "fora": "FORA",
     "topppr": "TopPPR",
     "rbs": "RBS",
-    "partition": "Inside Leiden clusters",
+    "partition": tr("Inside Leiden clusters"),
 }
 LONG = 2.0  # seconds of a question from which on they are told beforehand
 SLOW = ("fora", "topppr")
-SLOW_HELP = "FORA and TopPPR keep the guarantees of their papers, which may cost minutes a question; they are not chosen at first."
-WAYS = {"graph": "as the graph says", "out": "along the triples", "in": "against the triples", "both": "both ways"}
-INTRO = (
+SLOW_HELP = tr("FORA and TopPPR keep the guarantees of their papers, which may cost minutes a question; they are not chosen at first.")
+WAYS = {"graph": tr("as the graph says"), "out": tr("along the triples"), "in": tr("against the triples"), "both": tr("both ways")}
+INTRO = tr(
     "Personalised PageRank cuts the part of the graph around a question's entities that everything else works on. The exact answer "
     "takes long on a large graph; the other methods are quicker and find most of it. Measured here, on the chosen graph."
 )
@@ -60,7 +61,7 @@ def pageranks(graph: Any) -> None:
         st.error(plain(str(error)))
         known = []
     if known:
-        st.subheader("Measured on this graph", anchor=False)
+        st.subheader(tr("Measured on this graph"), anchor=False)
         _shown(_chosen(known))
     _published()
 
@@ -73,7 +74,7 @@ def _form(graph: Any) -> MethodConfig | None:
     with st.container(border=True, key="pageranks-box"):
         first = [name for name in methods if name not in SLOW and not unfit(graph, name)]
         chosen = st.multiselect(
-            "Methods",
+            tr("Methods"),
             methods,
             first,
             key="pr_methods",
@@ -84,12 +85,19 @@ def _form(graph: Any) -> MethodConfig | None:
         for line in _warnings(graph, methods):
             st.caption(plain(line))
         with st.container(horizontal=True):
-            label = lambda name: f"questions of {sets[name]}" if name else "entities drawn at random"
-            source = st.selectbox("Start from", [*sets, RANDOM], format_func=label, width=300, key="pr_source", persist_state="session")
+            label = lambda name: tr("questions of {name}", name=sets[name]) if name else tr("entities drawn at random")
+            source = st.selectbox(tr("Start from"), [*sets, RANDOM], format_func=label, width=300, key="pr_source", persist_state="session")
             count = st.number_input(
-                "How many", 1, 1000, 20, width=120, key="pr_count", persist_state="session", help="The same seed draws the same ones."
+                tr("How many"),
+                1,
+                1000,
+                20,
+                width=120,
+                key="pr_count",
+                persist_state="session",
+                help=tr("The same seed draws the same ones."),
             )
-            seed = st.number_input("Seed", 0, 2**31 - 1, 0, width=120, key="pr_seed", persist_state="session")
+            seed = st.number_input(tr("Seed"), 0, 2**31 - 1, 0, width=120, key="pr_seed", persist_state="session")
         with st.container(horizontal=True):
             keep = st.number_input(
                 by["keep"].label, 1, 1_000_000, by["keep"].default, width=150, key="pr_keep", persist_state="session", help=by["keep"].help
@@ -105,7 +113,7 @@ def _form(graph: Any) -> MethodConfig | None:
                 help=by["damping"].help,
             )
             way = st.selectbox(
-                "Direction",
+                tr("Direction"),
                 DIRECTIONS,
                 format_func=WAYS.__getitem__,
                 width=190,
@@ -114,16 +122,16 @@ def _form(graph: Any) -> MethodConfig | None:
                 help=by["direction"].help,
             )
             recall = st.number_input(
-                "Recall aimed at",
+                tr("Recall aimed at"),
                 0.5,
                 1.0,
                 0.97,
                 width=150,
                 key="pr_recall",
                 persist_state="session",
-                help="By methods that can be asked for it.",
+                help=tr("By methods that can be asked for it."),
             )
-        if not st.button("Compare", key="pageranks-go", type="primary", icon=":material/play_arrow:"):
+        if not st.button(tr("Compare"), key="pageranks-go", type="primary", icon=":material/play_arrow:"):
             return None
     return MethodConfig(tuple(chosen), source, int(count), int(keep), float(damping), way, float(recall), int(seed))
 
@@ -135,19 +143,29 @@ def _warnings(graph: Any, methods: Sequence[str]) -> list[str]:
     if long:
         each = ", ".join(f"{TITLES.get(name, name)} {span(seconds)}" for name, seconds in long.items())
         warnings.append(
-            f"On this graph a question takes up to about: {each}. All methods are held against the exact answer, which is worked out last."
+            tr(
+                "On this graph a question takes up to about: {each}. All methods are held against the exact answer, which is worked out "
+                "last.",
+                each=each,
+            )
         )
     clusters = KINDS["clusters"]
     environment = engine().environment
     there = (index_folder(graph) / clusters.usual(graph, environment)).exists()
     if "partition" in methods and not there and not clusters.lacks(graph, environment):
-        warnings.append(f"{TITLES['partition']}: the clusters are found first, once; that takes {clusters.takes(graph, environment)}.")
+        warnings.append(
+            tr(
+                "{partition}: the clusters are found first, once; that takes {takes}.",
+                partition=TITLES["partition"],
+                takes=clusters.takes(graph, environment),
+            )
+        )
     return [line for line in warnings if line]
 
 
 def _working(job: Job) -> None:
     """How far the comparison is, and how it ended."""
-    working(job, "pageranks", "The last comparison was cancelled; nothing of it was kept." if job.status == CANCELLED else "")
+    working(job, "pageranks", tr("The last comparison was cancelled; nothing of it was kept.") if job.status == CANCELLED else "")
 
 
 def _chosen(known: list[MethodComparison]) -> MethodComparison:
@@ -156,14 +174,23 @@ def _chosen(known: list[MethodComparison]) -> MethodComparison:
     if len(known) == 1:
         st.caption(plain(label(0)))
         return known[0]
-    return known[st.selectbox("Comparison", range(len(known)), format_func=label, label_visibility="collapsed")]
+    return known[st.selectbox(tr("Comparison"), range(len(known)), format_func=label, label_visibility="collapsed")]
 
 
 def _label(one: MethodComparison) -> str:
     plan, asked = one.config, one.rows[0].questions
-    source = "random entities" if plan.source == RANDOM else f"questions of {plan.source}"
-    way = "" if plan.direction == "graph" else f", edges followed {WAYS[plan.direction]}"
-    return f"{asked:,} {source}, seed {plan.seed}, the best {plan.keep:,}, damping {plan.damping:g}{way}, recall aimed at {plan.recall:g}"
+    source = tr("random entities") if plan.source == RANDOM else tr("questions of {source}", source=plan.source)
+    way = "" if plan.direction == "graph" else tr(", edges followed {direction}", direction=WAYS[plan.direction])
+    return tr(
+        "{asked:,} {source}, seed {seed}, the best {keep:,}, damping {damping:g}{way}, recall aimed at {recall:g}",
+        asked=asked,
+        source=source,
+        seed=plan.seed,
+        keep=plan.keep,
+        damping=plan.damping,
+        way=way,
+        recall=plan.recall,
+    )
 
 
 def _shown(one: MethodComparison) -> None:
@@ -172,30 +199,34 @@ def _shown(one: MethodComparison) -> None:
     counted = any(row.edges is not None for row in one.rows)
     rows = [
         {
-            "Method": TITLES.get(row.method, row.method) + (f", by {row.ran}" if row.ran else ""),
-            "Median": _time(row.median_ms / 1e3),
-            "95 % within": _time(row.p95_ms / 1e3),
-            "Recall of the exact best": row.recall,
-            "Least": row.least_recall,
-            **({"Recall of the answers": row.answer_recall} if known else {}),
-            "Memory": _room(row.memory),
-            "Pieces": row.components,
-            **({"Edges walked": "–" if row.edges is None else f"{row.edges:,.0f}"} if counted else {}),
-            **({"Preparation": _time(row.prepared_s) if row.prepared_s else "none"} if prepared else {}),
-            **({"Gave up": row.unsettled} if unsettled else {}),
+            tr("Method"): TITLES.get(row.method, row.method) + (tr(", by {ran}", ran=row.ran) if row.ran else ""),
+            tr("Median"): _time(row.median_ms / 1e3),
+            tr("95 % within"): _time(row.p95_ms / 1e3),
+            tr("Recall of the exact best"): row.recall,
+            tr("Least"): row.least_recall,
+            **({tr("Recall of the answers"): row.answer_recall} if known else {}),
+            tr("Memory"): _room(row.memory),
+            tr("Pieces"): row.components,
+            **({tr("Edges walked"): "–" if row.edges is None else f"{row.edges:,.0f}"} if counted else {}),
+            **({tr("Preparation"): _time(row.prepared_s) if row.prepared_s else "none"} if prepared else {}),
+            **({tr("Gave up"): row.unsettled} if unsettled else {}),
         }
         for row in one.rows
     ]
     three = lambda help_text: st.column_config.NumberColumn(format="%.3f", help=help_text)
     columns = {
-        "Recall of the exact best": three("The share of the best entities by exact PageRank that the method finds; ties count as found."),
-        "Recall of the answers": three("The share of the known answers among the entities it keeps."),
-        "Least": three("The least such share among the questions."),
-        "Edges walked": st.column_config.TextColumn(help="The median, where the method counts them."),
-        "Gave up": st.column_config.NumberColumn(help="Questions on which the work cap was met before the recall asked for was reached."),
-        "Memory": st.column_config.TextColumn(help="The most that one question took beside the graph itself."),
-        "Pieces": st.column_config.NumberColumn(
-            format="%.2f", help="Weakly connected components of the subgraph on the entities kept, mean."
+        tr("Recall of the exact best"): three(
+            tr("The share of the best entities by exact PageRank that the method finds; ties count as found.")
+        ),
+        tr("Recall of the answers"): three(tr("The share of the known answers among the entities it keeps.")),
+        tr("Least"): three(tr("The least such share among the questions.")),
+        tr("Edges walked"): st.column_config.TextColumn(help=tr("The median, where the method counts them.")),
+        tr("Gave up"): st.column_config.NumberColumn(
+            help=tr("Questions on which the work cap was met before the recall asked for was reached.")
+        ),
+        tr("Memory"): st.column_config.TextColumn(help=tr("The most that one question took beside the graph itself.")),
+        tr("Pieces"): st.column_config.NumberColumn(
+            format="%.2f", help=tr("Weakly connected components of the subgraph on the entities kept, mean.")
         ),
     }
     st.dataframe(rows, hide_index=True, column_config=columns)
@@ -205,33 +236,33 @@ def _shown(one: MethodComparison) -> None:
             with st.container(width=465):
                 st.plotly_chart(method_figure(one.rows, TITLES, answers), key=f"pageranks-{answers}")
     if known:
-        st.caption("Hollow circles are the published figures, on Freebase; see below.")
+        st.caption(tr("Hollow circles are the published figures, on Freebase; see below."))
 
 
 def _published() -> None:
     """The published figures, marked as not measured here."""
-    st.subheader("Published, on Freebase", anchor=False)
-    st.caption(plain(f"{SOURCE}. Other graph, other computer, other questions: for orientation, not measured here."))
+    st.subheader(tr("Published, on Freebase"), anchor=False)
+    st.caption(plain(tr("{source}. Other graph, other computer, other questions: for orientation, not measured here.", source=SOURCE)))
     rows = [
         {
-            "Method": one.method,
-            "Seconds a question": one.seconds,
-            "Recall of the answers": one.recall,
+            tr("Method"): one.method,
+            tr("Seconds a question"): one.seconds,
+            tr("Recall of the answers"): one.recall,
             "F1": "–" if one.f1 is None else f"{one.f1:.4f}",
-            "Pieces": "–" if one.pieces is None else f"{one.pieces:g}",
-            "Preparation": "–" if one.before is None else "none" if not one.before else span(one.before),
+            tr("Pieces"): "–" if one.pieces is None else f"{one.pieces:g}",
+            tr("Preparation"): "–" if one.before is None else "none" if not one.before else span(one.before),
         }
         for one in PUBLISHED
     ]
     two = st.column_config.NumberColumn(format="%.2f")
-    st.dataframe(rows, hide_index=True, column_config={"Seconds a question": two, "Recall of the answers": two})
+    st.dataframe(rows, hide_index=True, column_config={tr("Seconds a question"): two, tr("Recall of the answers"): two})
 
 
 def _room(memory: int | None) -> str:
-    return "–" if memory is None else size(memory) if memory >= 1e6 else "under 1 MB"
+    return "–" if memory is None else size(memory) if memory >= 1e6 else tr("under 1 MB")
 
 
 def _time(seconds: float) -> str:
     if seconds >= 90:
         return span(seconds)
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+    return f"{seconds:.2f} s" if seconds >= 1 else tr("{milliseconds:.3g} ms", milliseconds=seconds * 1e3)

@@ -14,6 +14,7 @@ from core.types import Question
 from pages.parts.compare.asking import known_question
 from pages.parts.shared.session import engine, graph_name, source
 from pages.parts.shared.session_state import session
+from pages.parts.shared.wording import tr
 
 
 def asked() -> Question:
@@ -46,7 +47,7 @@ def advised(operator: Operator, question: Question) -> Advice | str | None:
 
 def same_words(keep: int) -> str:
     """That the suggested size is the one that is set."""
-    return f"{keep:,} nodes is also what this question suggests."
+    return tr("{keep:,} nodes is also what this question suggests.", keep=keep)
 
 
 def advice_data(operator: Operator | None, question: Question) -> dict[str, Any] | None:
@@ -56,10 +57,10 @@ def advice_data(operator: Operator | None, question: Question) -> dict[str, Any]
         return None
     if isinstance(advice, str):
         return {"title": advice, "reasons": [], "name": "keep", "value": None, "button": ""}
-    words = {"reasons": list(advice.reasons), "name": "keep", "button": f"Keep {advice.keep:,} nodes"}
+    words = {"reasons": list(advice.reasons), "name": "keep", "button": tr("Keep {keep:,} nodes", keep=advice.keep)}
     if advice.keep == getattr(operator, "keep", None):
         return {**words, "title": same_words(advice.keep), "value": None}
-    return {**words, "title": f"Suggested for this question: {advice.keep:,} nodes", "value": advice.keep}
+    return {**words, "title": tr("Suggested for this question: {keep:,} nodes", keep=advice.keep), "value": advice.keep}
 
 
 def _advice(opened: Any, question: Question) -> Advice:

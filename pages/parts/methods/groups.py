@@ -6,20 +6,21 @@ from collections.abc import Mapping
 
 from core.instances.catalogue import OWN, Instance
 from core.sharing import shared
+from pages.parts.shared.wording import tr
 
 HEADING = "# "  # begins the options that are headings; no id does
 
 
 def saved() -> str:
     """The heading of what people saved."""
-    return "Saved here" if shared() else "Saved by you"
+    return tr("Saved here") if shared() else tr("Saved by you")
 
 
 def grouped(known: Mapping[str, Instance]) -> dict[str, list[Instance]]:
     """The instances under the title of their group, in the catalogue's order."""
     groups: dict[str, list[Instance]] = {}
     for one in known.values():
-        groups.setdefault(saved() if one.group == OWN else one.group or "Others", []).append(one)
+        groups.setdefault(saved() if one.group == OWN else one.group or tr("Others"), []).append(one)
     return groups
 
 

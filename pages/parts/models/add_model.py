@@ -20,9 +20,10 @@ from pages.parts.models.roles import ROLE_WORDS
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 TIMEOUT = 20.0  # seconds a server may take to answer the test
-KINDS = {"chat": "Language model", "encoder": "Encoder", "reranker": "Re-ranker"}
+KINDS = {"chat": tr("Language model"), "encoder": tr("Encoder"), "reranker": tr("Re-ranker")}
 BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
 
 
@@ -41,15 +42,17 @@ class Given:
 
 def add_model() -> None:
     """Draw the search for servers, the form for one, and the instructions for a graphics card."""
-    st.subheader("A server")
-    st.write("Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a hosted service.")
+    st.subheader(tr("A server"))
+    st.write(tr("Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a hosted service."))
     _found()
     with st.container(border=True, key="server-box"):
         given = _form()
         with st.container(horizontal=True):
-            listed = st.button("List its models", key="server-list", icon=":material/list:", help="Asks the server at the address above.")
-            tested = st.button("Test the connection", key="server-go", icon=":material/network_check:")
-            added = st.button("Add", key="server-add", type="primary", icon=":material/add:")
+            listed = st.button(
+                tr("List its models"), key="server-list", icon=":material/list:", help=tr("Asks the server at the address above.")
+            )
+            tested = st.button(tr("Test the connection"), key="server-go", icon=":material/network_check:")
+            added = st.button(tr("Add"), key="server-add", type="primary", icon=":material/add:")
         try:
             if listed:
                 _list(given)
@@ -61,21 +64,21 @@ def add_model() -> None:
             st.error(plain(str(error)))
         _listed()
     if title := Session.model_added.take():
-        st.success(f"Added {plain(title)}.", icon=":material/check_circle:")
-    with st.expander("A model on a graphics card (vLLM)"):
+        st.success(tr("Added {title}.", title=plain(title)), icon=":material/check_circle:")
+    with st.expander(tr("A model on a graphics card (vLLM)")):
         _gpu()
 
 
 def _found() -> None:
     """The button that looks for servers, and what it found."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Look for servers on this computer", key="server-find", icon=":material/radar:"):
-            with st.spinner("Looking …"):
+        if st.button(tr("Look for servers on this computer"), key="server-find", icon=":material/radar:"):
+            with st.spinner(tr("Looking …")):
                 session.servers_found = find_servers()
-        st.caption(f"Ports {', '.join(map(str, PORTS))}")
+        st.caption(tr("Ports {ports}", ports=", ".join(map(str, PORTS))))
     if session.servers_found == ():
         st.info(
-            "No model server answers on these ports. Start one (such as `ollama serve`), or give its address below.",
+            tr("No model server answers on these ports. Start one (such as `ollama serve`), or give its address below."),
             icon=":material/search_off:",
         )
     for one in session.servers_found or ():
@@ -83,11 +86,13 @@ def _found() -> None:
             st.markdown(f"**{plain(one.program)}**", width="content")
             st.text(one.url, width="content")
             if one.locked:
-                st.caption("asks for a key")
+                st.caption(tr("asks for a key"))
             elif not one.models:
-                st.caption("has no model loaded")
-            model = st.selectbox("Model", one.models, key=f"found-{one.url}", label_visibility="collapsed", width=280) if one.models else ""
-            st.button("Take it", key=f"take-{one.url}", on_click=_take, args=(one, model), icon=":material/south:")
+                st.caption(tr("has no model loaded"))
+            model = (
+                st.selectbox(tr("Model"), one.models, key=f"found-{one.url}", label_visibility="collapsed", width=280) if one.models else ""
+            )
+            st.button(tr("Take it"), key=f"take-{one.url}", on_click=_take, args=(one, model), icon=":material/south:")
 
 
 def _take(one: FoundServer, model: str) -> None:
@@ -112,38 +117,42 @@ def _form() -> Given:
             one.value = ""
         Session.server_roles.value = []
     with st.container(horizontal=True, gap="medium"):
-        url = _field("Address", Session.server_url.name, "http://localhost:8000/v1", 270, "The base address, usually ending in /v1.")
-        model = _field("Model", Session.server_model.name, "Qwen/Qwen2.5-7B-Instruct", 240, "The model's name on that server.")
-        name = _field("Name", Session.server_name.name, "my-server", 160, "How lines and roles call it: letters, digits, dashes and dots.")
+        url = _field(
+            tr("Address"), Session.server_url.name, "http://localhost:8000/v1", 270, tr("The base address, usually ending in /v1.")
+        )
+        model = _field(tr("Model"), Session.server_model.name, "Qwen/Qwen2.5-7B-Instruct", 240, tr("The model's name on that server."))
+        name = _field(
+            tr("Name"), Session.server_name.name, "my-server", 160, tr("How lines and roles call it: letters, digits, dashes and dots.")
+        )
         kind = st.selectbox(
-            "What it is", list(KINDS), format_func=KINDS.get, key=Session.server_kind.name, width=160, persist_state="session"
+            tr("What it is"), list(KINDS), format_func=KINDS.get, key=Session.server_kind.name, width=160, persist_state="session"
         )
     with st.container(horizontal=True, gap="medium"):
         key = st.text_input(
-            "Key",
+            tr("Key"),
             key=Session.server_key.name,
             type="password",
-            placeholder="none needed",
+            placeholder=tr("none needed"),
             width=270,
-            help="Saved in a file of yours that nobody else may read, and sent to this address alone.",
+            help=tr("Saved in a file of yours that nobody else may read, and sent to this address alone."),
         )
         variable = _field(
-            "or an environment variable with it",
+            tr("or an environment variable with it"),
             Session.server_variable.name,
             "HOPSCOPE_KEY_…",
             240,
-            "The variable's name, HOPSCOPE_KEY_..., not the key. It holds this address, a space and the key.",
+            tr("The variable's name, HOPSCOPE_KEY_..., not the key. It holds this address, a space and the key."),
         )
         fit = [role for role, wanted in ROLES.items() if wanted == kind or (wanted == "scorer" and kind != "chat")]
         Session.server_roles.value = [role for role in Session.server_roles.value if role in fit]
         roles = st.multiselect(
-            "Use it for",
+            tr("Use it for"),
             fit,
             key=Session.server_roles.name,
             format_func=lambda role: ROLE_WORDS[role][0],
             width=340,
-            placeholder="nothing yet",
-            help="The roles that it takes over at once. They can be changed under “Models”.",
+            placeholder=tr("nothing yet"),
+            help=tr("The roles that it takes over at once. They can be changed under “Models”."),
         )
     texts = (name.strip(), url.strip().rstrip("/"), model.strip(), variable.strip(), key.strip())
     return Given(*texts, kind=kind or "chat", roles=tuple(roles))
@@ -155,36 +164,38 @@ def _field(label: str, key: str, example: str, width: int, help_text: str) -> st
 
 def checked(given: Given) -> Given:
     """The fields as they are. Raises BadInput that says which one is not usable, and what a key's variable lacks."""
-    check_administrator("add models")
+    check_administrator(tr("add models"))
     _check_address(given)
     if not given.model:
-        raise BadInput("Name the model as the server calls it; “List its models” shows the names.")
+        raise BadInput(tr("Name the model as the server calls it; “List its models” shows the names."))
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,59}", given.name):
-        raise BadInput("Give the server a name of letters, digits, dashes and dots.")
+        raise BadInput(tr("Give the server a name of letters, digits, dashes and dots."))
     if given.name in {info.name for info in engine().models.declared() if not info.own}:
-        raise BadInput(f"“{given.name}” is the name of a model that comes with Hopscope; choose another.")
+        raise BadInput(tr("“{given}” is the name of a model that comes with Hopscope; choose another.", given=given.name))
     return given
 
 
 def _check_address(given: Given) -> None:
     """Raises BadInput where the address or the key cannot be used."""
     if not re.fullmatch(r"https?://[^\s/]+\S*", given.url):
-        raise BadInput("The address must begin with http:// or https://, such as http://localhost:8000/v1.")
+        raise BadInput(tr("The address must begin with http:// or https://, such as http://localhost:8000/v1."))
     check_host(given.url)
     if given.key and given.variable:
-        raise BadInput("Type the key, or name the variable that holds it, not both.")
+        raise BadInput(tr("Type the key, or name the variable that holds it, not both."))
     check_key(given.key)
     if given.variable:
         if not NAME.fullmatch(given.variable):
-            raise BadInput(f"The key's environment variable is named HOPSCOPE_KEY_...; it holds the address and the key, as in: {HOW}")
-        key_for(given.variable, given.url, given.name or "The server")
+            raise BadInput(
+                tr("The key's environment variable is named HOPSCOPE_KEY_...; it holds the address and the key, as in: {how}", how=HOW)
+            )
+        key_for(given.variable, given.url, given.name or tr("The server"))
 
 
 def _list(given: Given) -> None:
     """Ask the server for the names of its models."""
-    check_administrator("add models")
+    check_administrator(tr("add models"))
     _check_address(given)
-    with st.spinner("Asking the server …"):
+    with st.spinner(tr("Asking the server …")):
         session.server_models = (given.url, list_models(given.url, given.variable, given.key or None))
 
 
@@ -193,9 +204,9 @@ def _listed() -> None:
     url, models = session.server_models
     if url and url == Session.server_url.value.strip().rstrip("/"):
         if not models:
-            st.caption("The server has no model loaded.")
+            st.caption(tr("The server has no model loaded."))
             return
-        st.pills("Its models", models, key=Session.server_pill.name, on_change=_choose)
+        st.pills(tr("Its models"), models, key=Session.server_pill.name, on_change=_choose)
 
 
 def _choose() -> None:
@@ -211,19 +222,23 @@ def _test(given: Given) -> None:
     """Ask the server for a few words, or for what an encoder or a re-ranker gives."""
     if given.kind != "chat":
         if given.model not in list_models(given.url, given.variable, given.key or None):
-            st.warning(f"The server answers, but does not list a model “{plain(given.model)}”.")
+            st.warning(tr("The server answers, but does not list a model “{model}”.", model=plain(given.model)))
         else:
-            st.success("The server answers and has this model.", icon=":material/check_circle:")
+            st.success(tr("The server answers and has this model."), icon=":material/check_circle:")
         return
-    with st.spinner("Asking the server …"):
+    with st.spinner(tr("Asking the server …")):
         chat = OpenAIChat(given.url, given.model, given.name, given.variable, timeout=TIMEOUT, key=given.key or None)
         reply = chat.reply([{"role": "user", "content": "Say: ready"}], max_tokens=8)
-    st.success("The server answers:", icon=":material/check_circle:")
+    st.success(tr("The server answers:"), icon=":material/check_circle:")
     st.text(reply.text if reply.text.strip() else reply.fault())
 
 
 def _add(given: Given) -> None:
-    fields: dict[str, Any] = {"url": given.url, "model": given.model, "title": f"{given.model.split('/')[-1]} at {given.url}"}
+    fields: dict[str, Any] = {
+        "url": given.url,
+        "model": given.model,
+        "title": tr("{model} at {url}", model=given.model.split("/")[-1], url=given.url),
+    }
     fields |= {"key_variable": given.variable} if given.variable else {}
     session.model_added = (
         engine().models.add(given.name, given.kind, BACKENDS[given.kind], serves=given.roles, key=given.key, **fields).title
@@ -236,17 +251,21 @@ def _add(given: Given) -> None:
 
 
 def _gpu() -> None:
-    st.write("On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:")
+    st.write(tr("On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:"))
     st.code("pip install -r requirements-gpu.txt\nstreamlit run app.py", language="bash")
     st.write(
-        "Choose the model that runs on the card for a role under “Models”: its server starts at the first question and ends with Hopscope. "
-        "To declare another, add a row to your own file and start Hopscope again:"
+        tr(
+            "Choose the model that runs on the card for a role under “Models”: its server starts at the first question and ends with "
+            "Hopscope. To declare another, add a row to your own file and start Hopscope again:"
+        )
     )
     st.code(
-        '[model."my-model"]\nkind = "chat"\nbackend = "vllm"\ntitle = "My model"\n'
-        'weights = "Qwen/Qwen2.5-7B-Instruct"  # a folder, or a name on the model hub\ncontext = 8192',
+        tr(
+            '[model."my-model"]\nkind = "chat"\nbackend = "vllm"\ntitle = "My model"\n'
+            'weights = "Qwen/Qwen2.5-7B-Instruct"  # a folder, or a name on the model hub\ncontext = 8192'
+        ),
         language="toml",
     )
-    st.caption(f"Your own file is {plain(str(own_file()))}")
-    st.write("Or serve it from another computer, and add that as a server above:")
+    st.caption(tr("Your own file is {own_file}", own_file=plain(str(own_file()))))
+    st.write(tr("Or serve it from another computer, and add that as a server above:"))
     st.code("vllm serve Qwen/Qwen2.5-7B-Instruct --port 8000", language="bash")

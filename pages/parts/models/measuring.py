@@ -9,6 +9,7 @@ from core.runtime.jobs import DONE, Job
 from core.sharing import who
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 
 
@@ -24,13 +25,15 @@ def measured(info: ModelInfo) -> None:
     """What was measured of a server, how far the measure is, or that there was none."""
     job = engine().jobs.get(f"measure-{info.name}")
     if job is not None and not (job.ended and job.status == DONE):
-        working(job, f"measure-{info.name}", "Not measured to the end.")
+        working(job, f"measure-{info.name}", tr("Not measured to the end."))
         if not job.ended:
             return
     if info.profile is not None:
-        st.caption(plain(f"Measured {info.profile.measured}: {'; '.join(info.profile.sentences())}."))
+        st.caption(
+            plain(tr("Measured {measured}: {sentences}.", measured=info.profile.measured, sentences="; ".join(info.profile.sentences())))
+        )
     elif job is None and who().administrator:
-        st.caption("Not measured yet: how long a prompt it reads, and what else it can do, is not known.")
+        st.caption(tr("Not measured yet: how long a prompt it reads, and what else it can do, is not known."))
 
 
 def measure_button(info: ModelInfo) -> None:
@@ -38,12 +41,14 @@ def measure_button(info: ModelInfo) -> None:
     job = engine().jobs.get(f"measure-{info.name}")
     if job is None or job.ended:
         st.button(
-            "Measure again" if info.profile else "Measure",
+            tr("Measure again") if info.profile else tr("Measure"),
             key=f"measure-{info.name}",
             icon=":material/speed:",
             type="tertiary",
             on_click=begin_measure,
             args=(info.name,),
-            help="Asks the server some twenty times: how long a prompt it reads, whether it streams, keeps to a schema, and more. "
-            "A minute or two.",
+            help=tr(
+                "Asks the server some twenty times: how long a prompt it reads, whether it streams, keeps to a schema, and more. "
+                "A minute or two."
+            ),
         )

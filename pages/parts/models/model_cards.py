@@ -11,9 +11,10 @@ from core.sharing import who
 from pages.parts.models.measuring import measure_button, measured
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 
-KINDS = {"chat": "Language models", "encoder": "Encoders", "reranker": "Re-rankers", "scorer": "Scorers"}
+KINDS = {"chat": tr("Language models"), "encoder": tr("Encoders"), "reranker": tr("Re-rankers"), "scorer": tr("Scorers")}
 
 
 def cards() -> None:
@@ -46,28 +47,28 @@ def _card(info: ModelInfo) -> None:
 
 def _state(info: ModelInfo) -> None:
     if info.loaded and info.present:
-        st.badge("loaded", color="green", icon=":material/check:")
+        st.badge(tr("loaded"), color="green", icon=":material/check:")
     elif info.backend in ("openai", "openai-embeddings", "rerank") and info.present:
-        st.badge("server", color="blue", icon=":material/dns:")
+        st.badge(tr("server"), color="blue", icon=":material/dns:")
     elif info.present:
-        st.badge("here", color="blue")
+        st.badge(tr("here"), color="blue")
     else:
-        st.badge("not installed", color="gray")
+        st.badge(tr("not installed"), color="gray")
 
 
 def _facts(info: ModelInfo) -> list[str]:
     """The facts of a model, those that are known."""
     facts = [
         info.name,
-        f"runs on {info.device}"
+        tr("runs on {device}", device=info.device)
         if info.backend == "openai"
-        else f"runs on {info.device.upper() if len(info.device) == 3 else info.device}",
+        else tr("runs on {device}", device=info.device.upper() if len(info.device) == 3 else info.device),
     ]
-    facts += [f"about {info.memory_bytes / 1e9:.1f} GB of memory"] if info.memory_bytes else []
-    facts += [f"licence {info.licence}"] if info.licence else []
-    facts += [f"from {info.upstream}"] if info.upstream else []
-    facts += [f"role: {', '.join(info.roles)}"] if info.roles else []
-    facts += [f"asked without {', '.join(info.refuses)}, which it refuses"] if info.refuses else []
+    facts += [tr("about {gigabytes:.1f} GB of memory", gigabytes=info.memory_bytes / 1e9)] if info.memory_bytes else []
+    facts += [tr("licence {licence}", licence=info.licence)] if info.licence else []
+    facts += [tr("from {upstream}", upstream=info.upstream)] if info.upstream else []
+    facts += [tr("role: {roles}", roles=", ".join(info.roles))] if info.roles else []
+    facts += [tr("asked without {refuses}, which it refuses", refuses=", ".join(info.refuses))] if info.refuses else []
     facts += [info.figures] if info.figures else []
     return facts
 
@@ -77,28 +78,28 @@ def _buttons(info: ModelInfo) -> None:
         return
     job = engine().jobs.get(f"fetch-{info.name}")
     if info.fetchable and not info.present and (job is None or job.ended):
-        st.button("Fetch", key=f"fetch-{info.name}", icon=":material/download:", on_click=_fetch, args=(info.name,))
+        st.button(tr("Fetch"), key=f"fetch-{info.name}", icon=":material/download:", on_click=_fetch, args=(info.name,))
     if info.loaded and info.memory_bytes:
         st.button(
-            "Unload",
+            tr("Unload"),
             key=f"unload-{info.name}",
             icon=":material/eject:",
             type="tertiary",
             on_click=engine().models.unload,
             args=(info.name,),
-            help="Lets go of its memory; the next use loads it again.",
+            help=tr("Lets go of its memory; the next use loads it again."),
         )
     if info.kind == "chat" and info.backend == "openai" and info.present:
         measure_button(info)
     if info.own:
         st.button(
-            "Remove",
+            tr("Remove"),
             key=f"remove-{info.name}",
             icon=":material/delete:",
             type="tertiary",
             on_click=_remove,
             args=(info.name,),
-            help="Takes it out of your own models.",
+            help=tr("Takes it out of your own models."),
         )
 
 
@@ -116,5 +117,5 @@ def _fetch(name: str) -> None:
 
 def _fetching(info: ModelInfo, job: Job) -> None:
     """The progress of a fetch, and how it ended."""
-    note = "Cancelled. What was fetched so far is kept; “Fetch” goes on from there."
+    note = tr("Cancelled. What was fetched so far is kept; “Fetch” goes on from there.")
     working(job, info.name, note if job.status != DONE and not info.present else "")

@@ -8,14 +8,15 @@ from core.models.declared import ROLES
 from core.sharing import who
 from pages.parts.shared.session import engine, said
 from pages.parts.shared.session_state import Session
+from pages.parts.shared.wording import tr
 
 ROLE_WORDS = {
-    "answer": ("Answers", "Writes the answer from the prompt."),
-    "choose": ("Chooses", "Picks from a list where an operator names “choose”."),
-    "judge": ("Judges", "Compares an answer with the known ones."),
-    "encoder": ("Encoder", "Turns texts into vectors where an operator names “encoder”."),
-    "reranker": ("Re-ranker", "Scores pairs of texts where an operator names “reranker”."),
-    "cross-encoder": ("Cross-encoder", "Reads a question and a document together: FastInsight, GAR, Re2."),
+    "answer": (tr("Answers"), tr("Writes the answer from the prompt.")),
+    "choose": (tr("Chooses"), tr("Picks from a list where an operator names “choose”.")),
+    "judge": (tr("Judges"), tr("Compares an answer with the known ones.")),
+    "encoder": (tr("Encoder"), tr("Turns texts into vectors where an operator names “encoder”.")),
+    "reranker": (tr("Re-ranker"), tr("Scores pairs of texts where an operator names “reranker”.")),
+    "cross-encoder": (tr("Cross-encoder"), tr("Reads a question and a document together: FastInsight, GAR, Re2.")),
 }
 
 
@@ -24,7 +25,7 @@ def choose_roles() -> None:
     registry, mine = engine().models, who().administrator
     declared = registry.declared()
     with st.container(border=True):
-        st.markdown("**Who does what**")
+        st.markdown(tr("**Who does what**"))
         with st.container(horizontal=True, gap="medium"):
             for role, model_kind in ROLES.items():
                 fit = {i.name: i for i in declared if i.kind == model_kind or (model_kind == "scorer" and i.kind != "chat")}
@@ -43,11 +44,11 @@ def choose_roles() -> None:
                     disabled=not mine,
                     width=225,
                     format_func=lambda name, fit=fit: (
-                        fit[name].title.split(",")[0].split(" (")[0] + ("" if fit[name].present else " · not installed")
+                        fit[name].title.split(",")[0].split(" (")[0] + ("" if fit[name].present else tr(" · not installed"))
                     ),
                 )
         if not mine:
-            st.caption("Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them.")
+            st.caption(tr("Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them."))
         absent = [ROLE_WORDS[role][0] for role, name in registry.roles.items() if not registry.info(name).present]
         if absent:
-            st.caption(f"{' and '.join(absent)}: that model is not installed yet. Get it below, or choose another.")
+            st.caption(tr("{absent}: that model is not installed yet. Get it below, or choose another.", absent=tr(" and ").join(absent)))

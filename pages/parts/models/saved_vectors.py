@@ -9,6 +9,7 @@ from core.io.files import size_text
 from core.models.encoders.saved_vectors import SavedTexts, vector_file
 from core.sharing import who
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 
 def saved_vectors() -> None:
@@ -22,12 +23,14 @@ def saved_vectors() -> None:
         st.caption(plain(sentence(facts)), width="stretch")
         if facts.texts and who().administrator:
             st.button(
-                "Clear",
+                tr("Clear"),
                 key="clear-saved-vectors",
                 icon=":material/delete_sweep:",
                 type="tertiary",
                 on_click=_clear,
-                help="Removes the saved vectors of texts. Answers stay the same; texts are computed again when they are next asked for.",
+                help=tr(
+                    "Removes the saved vectors of texts. Answers stay the same; texts are computed again when they are next asked for."
+                ),
             )
     if facts.note:
         st.caption(f":material/warning: {plain(facts.note)}")
@@ -36,11 +39,22 @@ def saved_vectors() -> None:
 def sentence(facts: SavedTexts) -> str:
     """What is saved, of how much, and the share of texts that were found."""
     if not facts.limit:
-        return "Vectors of texts are not saved on disk, as HOPSCOPE_SAVED_VECTORS is 0."
-    begun = f"Saved vectors of texts: {facts.texts:,}, {size_text(facts.size)} of at most {size_text(facts.limit)} on disk"
+        return tr("Vectors of texts are not saved on disk, as HOPSCOPE_SAVED_VECTORS is 0.")
+    begun = tr(
+        "Saved vectors of texts: {texts:,}, {size} of at most {limit} on disk",
+        texts=facts.texts,
+        size=size_text(facts.size),
+        limit=size_text(facts.limit),
+    )
     if not facts.asked:
         return f"{begun}."
-    return f"{begun}. Since the start {facts.found:,} of {facts.asked:,} texts ({facts.found / facts.asked:.0%}) were found there."
+    return tr(
+        "{begun}. Since the start {found:,} of {asked:,} texts ({share:.0%}) were found there.",
+        begun=begun,
+        found=facts.found,
+        asked=facts.asked,
+        share=facts.found / facts.asked,
+    )
 
 
 def _clear() -> None:

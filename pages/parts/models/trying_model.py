@@ -15,8 +15,9 @@ from core.runtime.jobs import DONE, Job
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
-PROMPT = "In one sentence: what is a knowledge graph?"
+PROMPT = tr("In one sentence: what is a knowledge graph?")
 QUERY = "who directed the film"
 LINES = "Inception -> directed_by -> Christopher Nolan\nInception -> release_year -> 2010\nInception -> starred_actors -> Leonardo DiCaprio"
 MOST_LINES, MOST_TOKENS = 200, 256
@@ -27,11 +28,11 @@ def try_model() -> None:
     infos = {info.name: info for info in engine().models.declared()}
     here = [name for name, info in infos.items() if info.present]
     if not here:
-        st.info("No model is here yet. Fetch one under “Models”, or add a server under “Add one”.")
+        st.info(tr("No model is here yet. Fetch one under “Models”, or add a server under “Add one”."))
         return
     usual = engine().models.roles["answer"]
     name = st.selectbox(
-        "Model",
+        tr("Model"),
         here,
         index=here.index(usual) if usual in here else 0,
         key="try_model_name",
@@ -47,8 +48,8 @@ def try_model() -> None:
 
 def _chat(info: ModelInfo) -> None:
     with st.container(key="try-chat-box"):
-        prompt = st.text_area("Prompt", PROMPT, key="try_prompt", persist_state="session", height=100)
-        pressed = st.button("Send", key="try-chat-go", type="primary", icon=":material/send:")
+        prompt = st.text_area(tr("Prompt"), PROMPT, key="try_prompt", persist_state="session", height=100)
+        pressed = st.button(tr("Send"), key="try-chat-go", type="primary", icon=":material/send:")
     if pressed:
         _start(f"chat-{info.name}", lambda job: _reply(job, info.name, prompt))
     _watch(f"chat-{info.name}", _show_outcome)
@@ -57,7 +58,7 @@ def _chat(info: ModelInfo) -> None:
 def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
     """The model's reply, and the seconds it took from its first piece on."""
     if not prompt.strip():
-        raise BadInput("Type a prompt first.")
+        raise BadInput(tr("Type a prompt first."))
     first: list[float] = []
 
     def wrote(piece: str) -> None:
@@ -65,7 +66,7 @@ def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
         job.written += piece
         job.touch()
 
-    job.tell("Waiting for the model; the first time it is loaded")
+    job.tell(tr("Waiting for the model; the first time it is loaded"))
     messages = [{"role": "user", "content": prompt}]
     reply = engine().models.chat(name).reply(messages, max_tokens=MOST_TOKENS, on_text=wrote, check=job.check)
     return reply, time.perf_counter() - first[0] if first else None
@@ -87,19 +88,27 @@ def _show_reply(reply: Reply, seconds: float | None) -> None:
     if fault := reply.fault():
         st.text(fault)
     if reply.thought:
-        with st.expander("Thought, no part of the reply"):
+        with st.expander(tr("Thought, no part of the reply")):
             st.text(reply.thought)
     timed = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought  # a thought comes before the first piece
-    speed = f" · {(reply.tokens_out - 1) / seconds:.1f} tokens a second" if timed and seconds and reply.tokens_out > 1 else ""
-    remembered = " · remembered from before" if reply.cached else ""
-    st.caption(f"{reply.tokens_in:,} tokens read, {reply.tokens_out:,} written{speed}{remembered}")
+    speed = tr(" · {rate:.1f} tokens a second", rate=(reply.tokens_out - 1) / seconds) if timed and seconds and reply.tokens_out > 1 else ""
+    remembered = tr(" · remembered from before") if reply.cached else ""
+    st.caption(
+        tr(
+            "{tokens_in:,} tokens read, {tokens_out:,} written{speed}{remembered}",
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            speed=speed,
+            remembered=remembered,
+        )
+    )
 
 
 def _scorer(info: ModelInfo) -> None:
     with st.container(key="try-scorer-box"):
-        query = st.text_input("Question", QUERY, key="try_query", persist_state="session")
-        lines = st.text_area("Lines to rank", LINES, key="try_lines", persist_state="session", height=130)
-        pressed = st.button("Rank", key="try-scorer-go", type="primary", icon=":material/sort:")
+        query = st.text_input(tr("Question"), QUERY, key="try_query", persist_state="session")
+        lines = st.text_area(tr("Lines to rank"), LINES, key="try_lines", persist_state="session", height=130)
+        pressed = st.button(tr("Rank"), key="try-scorer-go", type="primary", icon=":material/sort:")
     if pressed:
         _start(f"rank-{info.name}", lambda job: _ranked(job, info.name, query, lines))
     _watch(f"rank-{info.name}", _table)
@@ -109,12 +118,12 @@ def _ranked(job: Job, name: str, query: str, lines: str) -> list[dict[str, Any]]
     """The lines, best first, with their scores."""
     texts = [line.strip() for line in lines.splitlines() if line.strip()]
     if not query.strip() or not texts:
-        raise BadInput("Type a question and at least one line.")
+        raise BadInput(tr("Type a question and at least one line."))
     if len(texts) > MOST_LINES:
-        raise BadInput(f"At most {MOST_LINES} lines here, please.")
-    job.tell("Scoring; the first time the model is loaded")
+        raise BadInput(tr("At most {most_lines} lines here, please.", most_lines=MOST_LINES))
+    job.tell(tr("Scoring; the first time the model is loaded"))
     choice = engine().models.scorer(name).choose(Task(query, check=job.check), texts, 0)
-    return [{"Rank": i + 1, "Score": choice.scores[i], "Line": texts[position]} for i, position in enumerate(choice.positions)]
+    return [{tr("Rank"): i + 1, tr("Score"): choice.scores[i], tr("Line"): texts[position]} for i, position in enumerate(choice.positions)]
 
 
 def _table(job: Job) -> None:
@@ -123,8 +132,8 @@ def _table(job: Job) -> None:
             job.result,
             hide_index=True,
             column_config={
-                "Rank": st.column_config.NumberColumn(width=60),
-                "Score": st.column_config.NumberColumn(format="%.4f", width=90),
+                tr("Rank"): st.column_config.NumberColumn(width=60),
+                tr("Score"): st.column_config.NumberColumn(format="%.4f", width=90),
             },
         )
 
@@ -155,11 +164,11 @@ def _watch(key: str, show) -> None:
         show(job)
         if not job.ended:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption("Writing …" if job.written else plain(job.text), width="content")
-                st.button("Cancel", key=f"stop-{key}", icon=":material/stop_circle:", on_click=job.cancel)
+                st.caption(tr("Writing …") if job.written else plain(job.text), width="content")
+                st.button(tr("Cancel"), key=f"stop-{key}", icon=":material/stop_circle:", on_click=job.cancel)
         elif job.error:
             st.error(plain(job.error))
         elif job.status != DONE:
-            st.caption("Cancelled.")
+            st.caption(tr("Cancelled."))
 
     draw()

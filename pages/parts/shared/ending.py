@@ -13,6 +13,7 @@ from typing import Any
 from streamlit.runtime import Runtime
 
 from core.engine import Engine
+from pages.parts.shared.wording import tr
 
 MOMENT = 3.0  # seconds that what runs has to end by itself
 _engines: list[Engine] = []  # of this server, once a page was opened
@@ -44,6 +45,6 @@ def _end() -> None:
     while (busy := any(engine.busy for engine in _engines)) and time.monotonic() < last:
         time.sleep(0.05)
     if busy:
-        logging.getLogger(__name__).warning("Ended while work was running; what was kept stays, the rest is done anew.")
+        logging.getLogger(__name__).warning(tr("Ended while work was running; what was kept stays, the rest is done anew."))
     logging.shutdown()
     os._exit(0)  # threads in compiled code would fail in a process that is half gone

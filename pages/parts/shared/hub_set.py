@@ -12,6 +12,7 @@ from core.runtime.jobs import Job
 from core.sharing import shared
 from pages.parts.graphs.looking import looked_at
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 LONGEST = 200  # characters of an id
 
@@ -44,32 +45,34 @@ def hub_set(key: str, example: str, folders: bool = False) -> HubSet | None:
     if shared():
         return None
     id = st.text_input(
-        "Or the id of a set on a hub",
+        tr("Or the id of a set on a hub"),
         key=key,
         max_chars=LONGEST,
         placeholder=example,
         width=520,
-        help="hf:NAME of HuggingFace's hub, with :CONFIGURATION and :SPLIT where there are several; irds:ID of ir_datasets. It is fetched "
-        "once and saved.",
+        help=tr(
+            "hf:NAME of HuggingFace's hub, with :CONFIGURATION and :SPLIT where there are several; irds:ID of ir_datasets. It is fetched "
+            "once and saved."
+        ),
     ).strip()
     if not id:
         return None
 
     def work(job: Job) -> Fetched:
         if not is_id(id):
-            raise BadInput("Begin the id with hf: or irds:, as in hf:rmanluo/RoG-webqsp or irds:beir/scifact/test.")
+            raise BadInput(tr("Begin the id with hf: or irds:, as in hf:rmanluo/RoG-webqsp or irds:beir/scifact/test."))
         name = id.removeprefix(HUB).partition(":")[0] if id.startswith(HUB) else ""
         if name and Path(name).exists():
-            raise BadInput("That is a folder on this computer rather than a set on a hub; choose its files above.")
+            raise BadInput(tr("That is a folder on this computer rather than a set on a hub; choose its files above."))
         return fetched(id, job.tell)
 
-    job = looked_at(f"{key}_fetched", (id,), work, "Fetching the set", "change the id")
+    job = looked_at(f"{key}_fetched", (id,), work, tr("Fetching the set"), tr("change the id"))
     if job.error:
         st.error(plain(job.error))
     if job.result is None:
         return None
     if job.result.path.is_dir() and not folders:
-        st.error("That is a set of documents with questions; add it on Texts.")
+        st.error(tr("That is a set of documents with questions; add it on Texts."))
         return None
     st.caption(plain(job.result.note))
     return HubSet(id, job.result.path)

@@ -11,19 +11,20 @@ from core.errors import HopscopeError
 from core.languages import Found, languages
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
-FOUND = "As found"
+FOUND = tr("As found")
 
 
 def language_choice(found: Found, choose: Callable[[str], Any], key: str, effect: str) -> None:
     """Draw a language, and the choice of another, by which `choose` is called with its code; with an empty one for that which is found.
     `effect` is a sentence on what depends on it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(plain(f"Language: {found.words()}"), width="content")
-        with st.popover("Change", type="tertiary", icon=":material/translate:"):
+        st.caption(plain(tr("Language: {words}", words=found.words())), width="content")
+        with st.popover(tr("Change"), type="tertiary", icon=":material/translate:"):
             codes = ["", *sorted(languages(), key=lambda code: languages()[code].name)]
             st.selectbox(
-                "Language",
+                tr("Language"),
                 codes,
                 index=codes.index(found.code) if found.chosen and found.code in codes else 0,
                 format_func=lambda code: languages()[code].name if code else FOUND,

@@ -14,6 +14,7 @@ from core.errors import HopscopeError
 from core.runtime.jobs import CANCELLED, Job
 from core.types import Question
 from pages.parts.shared.session import engine, follow
+from pages.parts.shared.wording import tr
 
 AROUND = "around"  # in an address of Graphs: the entity whose neighbourhood is to be fetched
 
@@ -42,7 +43,7 @@ def near(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
 
     job = engine().jobs.start(key, lambda: Job(key, fetch), again=True)
     if not job.wait(0.2):
-        follow(job, f"Asking {graph.live.address.title}", on_cancel=lambda job: _stop(job, cancelled))
+        follow(job, tr("Asking {title}", title=graph.live.address.title), on_cancel=lambda job: _stop(job, cancelled))
     if job.status == CANCELLED:
         st.stop()
     if isinstance(job.result, HopscopeError):

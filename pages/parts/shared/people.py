@@ -15,6 +15,7 @@ from pages.parts.shared.address import keep_wished
 from pages.parts.shared.door import admit_session
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 
 def visitor() -> Person:
@@ -51,7 +52,7 @@ def let_in() -> None:
         return
     keep_wished()
     st.header("Hopscope", anchor=False)
-    st.write("Sign in to ask questions, compare methods and see what others shared.")
+    st.write(tr("Sign in to ask questions, compare methods and see what others shared."))
     for provider, title in _providers().items():
         st.button(title, key=f"sign-in-{provider}", type="primary", icon=":material/login:", on_click=st.login, args=(provider or None,))
     st.stop()
@@ -60,8 +61,10 @@ def let_in() -> None:
 def _providers() -> dict[str, str]:
     """The ways to sign in that `[auth]` of secrets.toml sets up, with the words of their buttons."""
     auth = st.secrets["auth"]
-    named = {name: f"Sign in with {name}" for name, value in auth.items() if isinstance(value, Mapping) and "client_id" in value}
-    return ({"": "Sign in"} if "client_id" in auth else {}) | named
+    named = {
+        name: tr("Sign in with {name}", name=name) for name, value in auth.items() if isinstance(value, Mapping) and "client_id" in value
+    }
+    return ({"": tr("Sign in")} if "client_id" in auth else {}) | named
 
 
 def signed() -> None:
@@ -69,15 +72,15 @@ def signed() -> None:
     if not shared():
         return
     person = who()
-    st.markdown("**Shared with others**")
+    st.markdown(tr("**Shared with others**"))
     if person.id.startswith(VISIT):
-        until = "You can change or delete it until you close or reload this page; after that only the administrator can."
-        st.caption(f"You are not signed in. What you keep is seen by all. {until}")
+        until = tr("You can change or delete it until you close or reload this page; after that only the administrator can.")
+        st.caption(tr("You are not signed in. What you keep is seen by all. {until}", until=until))
     else:
-        role = " · administrator" if person.administrator else ""
-        st.caption(f"{plain(person.id)}{role}  \nWhat you keep is seen by all, and changed by you alone.")
+        role = tr(" · administrator") if person.administrator else ""
+        st.caption(tr("{id}{role}  \nWhat you keep is seen by all, and changed by you alone.", id=plain(person.id), role=role))
     if st.user.get("is_logged_in"):
-        st.button("Sign out", key="sign-out", icon=":material/logout:", type="tertiary", on_click=st.logout)
+        st.button(tr("Sign out"), key="sign-out", icon=":material/logout:", type="tertiary", on_click=st.logout)
 
 
 def barred(kind: str, name: str) -> str:
@@ -101,4 +104,4 @@ def whose(kind: str, name: str) -> str:
         of = owner(kind, name)
     except HopscopeError as error:
         return str(error)
-    return "yours" if of and of == who().id else f"by {called(of)}"
+    return tr("yours") if of and of == who().id else tr("by {called}", called=called(of))

@@ -19,6 +19,7 @@ from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.graphs.upload import saved_upload
 from pages.parts.shared.hub_set import HubSet, hub_set
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 PREVIEWED = 8
 MOST_MEGABYTES = 64
@@ -46,45 +47,54 @@ class Chosen:
 def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | None]:
     """Draw the choice of a file, of how it is read, and its first questions; the file that was chosen, and what it holds where it can be
     read. `documents` where they are asked of documents, of which rows may name the gold ones."""
-    also = "answers and gold documents" if documents else "answers or entities"
+    also = tr("answers and gold documents") if documents else tr("answers or entities")
     st.write(
-        "A file of questions. The simplest is a table saved as CSV, with a row like these for each question (several "
-        f"{also} are parted by “|”; "
+        tr(
+            "A file of questions. The simplest is a table saved as CSV, with a row like these for each question (several "
+            "{also} are parted by “|”; ",
+            also=also,
+        )
         + (
-            "gold documents are ids or titles, and may be left out):"
+            tr("gold documents are ids or titles, and may be left out):")
             if documents
-            else "entities may be left out, then they are found in the question):"
+            else tr("entities may be left out, then they are found in the question):")
         )
     )
     st.code((GOLD_EXAMPLE if documents else EXAMPLE).rstrip(), language=None)
     st.caption(
-        "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and rows (JSON, Parquet, Arrow) of RoG, WebQSP, CWQ, GrailQA, "
-        "SimpleQuestions, WebQuestions, HotpotQA, MuSiQue, ALCE, PopQA and others, or your own (question, "
-        f"{'answers, gold' if documents else 'entities, answers'}); compressed or not ({', '.join(PACKED)}). "
-        f"At most {size_text(MOST_FILE)}, {size_text(MOST_TEXT)} of text."
+        tr(
+            "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and rows (JSON, Parquet, Arrow) of RoG, WebQSP, CWQ, GrailQA, "
+            "SimpleQuestions, WebQuestions, HotpotQA, MuSiQue, ALCE, PopQA and others, or your own (question, "
+            "{columns}); compressed or not ({packed}). "
+            "At most {file_size}, {text_size} of text.",
+            columns="answers, gold" if documents else "entities, answers",
+            packed=", ".join(PACKED),
+            file_size=size_text(MOST_FILE),
+            text_size=size_text(MOST_TEXT),
+        )
     )
-    file = st.file_uploader("File of questions", type=TYPES, key=key, max_upload_size=MOST_MEGABYTES)
+    file = st.file_uploader(tr("File of questions"), type=TYPES, key=key, max_upload_size=MOST_MEGABYTES)
     file = file or hub_set(f"{key}_hub", "hf:rmanluo/RoG-webqsp")
     if file is None:
         return None, None
     format = st.selectbox(
-        "Format",
+        tr("Format"),
         ["auto", *FORMATS],
-        format_func=lambda name: FORMATS.get(name, "By the file's first lines"),
+        format_func=lambda name: FORMATS.get(name, tr("By the file's first lines")),
         key=f"{key}_format",
         width=560,
     )
     columns = st.text_input(
-        "Columns",
+        tr("Columns"),
         key=f"{key}_columns_{file.file_id}",
         placeholder="id,question,answers,gold,-" if documents else "id,question,answers,entities,-",
         width=560,
-        help="For lines of text without a first row that names them: what each column holds, in order, - for one to leave out.",
+        help=tr("For lines of text without a first row that names them: what each column holds, in order, - for one to leave out."),
     )
     looked = _look(f"{key}_looked", file, format, columns, documents)
     if looked.error:
         st.error(plain(looked.error))
-        st.caption("Correct the file, or how it is read, and choose it again.")
+        st.caption(tr("Correct the file, or how it is read, and choose it again."))
     if looked.error or not looked.result:
         return file, None
     chosen = Chosen(file, format, columns, *looked.result)
@@ -100,14 +110,14 @@ def _look(name: str, file, format: str, columns: str, documents: bool) -> Job:
         if isinstance(file, HubSet):
             most = MOST_FETCHED
         elif file.size > MOST_FILE:
-            raise BadInput(f"{file.name} is larger than {size_text(MOST_FILE)}.")
+            raise BadInput(tr("{name} is larger than {file_size}.", name=file.name, file_size=size_text(MOST_FILE)))
         with tempfile.TemporaryDirectory() as folder:
             path = saved_upload(file, Path(folder))
             gold = GOLD if documents else ()
             found = read_file(path, format=format, most=most, columns=columns, tell=reading(job), gold=gold)
             if documents:
                 found.check_known()
-            return found, 0 if documents else rows_with_graphs(path, most, reading(job, "Looking for graphs"))
+            return found, 0 if documents else rows_with_graphs(path, most, reading(job, tr("Looking for graphs")))
 
     return looked_at(name, (file.file_id, format, columns), work)
 
@@ -115,22 +125,22 @@ def _look(name: str, file, format: str, columns: str, documents: bool) -> Job:
 def _preview(chosen: Chosen, documents: bool) -> None:
     known = chosen.found.questions
     head = known[:PREVIEWED]
-    answered = f"{sum(bool(q.answers) for q in known):,} with answers"
+    answered = tr("{count:,} with answers", count=sum(bool(q.answers) for q in known))
     if documents:
-        counts = [answered, f"{sum(bool(q.gold) for q in known):,} with gold documents"]
+        counts = [answered, tr("{count:,} with gold documents", count=sum(bool(q.gold) for q in known))]
     else:
-        counts = [f"{sum(bool(q.entities) for q in known):,} with entities", answered]
-        counts += [f"{chosen.graphs:,} with graphs of their own"] if chosen.graphs else []
-    end = "." if len(head) == len(known) else f". The first {len(head)}:"
+        counts = [tr("{count:,} with entities", count=sum(bool(q.entities) for q in known)), answered]
+        counts += [tr("{graphs:,} with graphs of their own", graphs=chosen.graphs)] if chosen.graphs else []
+    end = "." if len(head) == len(known) else tr(". The first {head}:", head=len(head))
     st.caption(f"{many(len(known), 'question')}, {', '.join(counts)}{end}")
     if note := chosen.found.note():
         st.caption(plain(note))
     columns = {
-        "Question": [q.text for q in head],
-        "Starts from": [", ".join(q.entities) for q in head],
-        "Answers": [", ".join(q.answers) for q in head],
-        "Gold documents": [", ".join(q.gold) for q in head],
-        "Hops": [q.hops for q in head],
+        tr("Question"): [q.text for q in head],
+        tr("Starts from"): [", ".join(q.entities) for q in head],
+        tr("Answers"): [", ".join(q.answers) for q in head],
+        tr("Gold documents"): [", ".join(q.gold) for q in head],
+        tr("Hops"): [q.hops for q in head],
     }
-    always = {"Question", "Answers", "Gold documents" if documents else "Starts from"}
+    always = {tr("Question"), tr("Answers"), tr("Gold documents") if documents else tr("Starts from")}
     st.dataframe({name: cells for name, cells in columns.items() if name in always or any(cells)}, hide_index=True)

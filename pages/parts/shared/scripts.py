@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit import runtime
 
 from core.io.home import ROOT
+from pages.parts.shared.wording import as_script, tr
 
 ASSETS = ROOT / "assets"
 IMPORT = re.compile(r'^import \{[^}]*\} from "(\.[\w./-]+\.js)";\n', re.MULTILINE)
@@ -25,7 +26,7 @@ IMPORT = re.compile(r'^import \{[^}]*\} from "(\.[\w./-]+\.js)";\n', re.MULTILIN
 def joined(entry: Path) -> str:
     """The module `entry` and all that it imports, each once and after what it imports, with the exports of the entry alone.
 
-    No two of the modules may declare the same name.
+    No two of the modules may declare the same name. Before them come the texts in the server's language.
     """
     texts: dict[Path, str] = {}
 
@@ -38,15 +39,17 @@ def joined(entry: Path) -> str:
         texts[file] = text if file == entry else re.sub(r"^export ", "", text, flags=re.MULTILINE)
 
     add(entry)
-    return "\n".join(texts.values())
+    return "\n".join([as_script(), *texts.values()])
 
 
 @cache
 def component(name: str, entry: Path, styles: tuple[Path, ...]) -> Callable[..., Any]:
     """The component of that name as Streamlit mounts it: the module `entry` with all that it imports, and its stylesheets."""
     code = f"{joined(entry)}\nexport const hopscopeStyle = {json.dumps(joined_styles(styles))};\n"
+    failed = tr("This part of the page could not be loaded. Reload the page.")
+    constants = f"const ADDRESS = {json.dumps(_served(name, code))};\nconst FAILED = {json.dumps(failed)};\n"
     mount = (ASSETS / "mount.js").read_text(encoding="utf-8")
-    return st.components.v2.component(f"hopscope_{name}", js=f"const ADDRESS = {json.dumps(_served(name, code))};\n{mount}")
+    return st.components.v2.component(f"hopscope_{name}", js=f"{constants}{mount}")
 
 
 def joined_styles(files: Iterable[Path]) -> str:

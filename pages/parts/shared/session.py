@@ -24,6 +24,7 @@ from pages.parts.shared.ending import end_soon
 from pages.parts.shared.people import held
 from pages.parts.shared.session_state import USUAL, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 ASKING = ("compare", "build")  # the pages that ask questions
 USES_ADDRESS = "compare"  # the page whose address names the source
@@ -120,7 +121,7 @@ def graph() -> Any:
     name = graph_name()
     job = engine().jobs.start(f"open-{name}", lambda: Job(f"open-{name}", lambda job: engine().graph(name, job.advance)))
     if not job.wait(0.2):
-        follow(job, "Opening the graph")
+        follow(job, tr("Opening the graph"))
     if job.error:
         st.error(plain(job.error))
         st.stop()
@@ -146,7 +147,7 @@ def follow(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel) 
 
 def cancel(job: Job, key: str, icon: str | None = None, on_cancel: Callable[[Job], None] = Job.cancel) -> None:
     """The button that cancels a job, for who began it."""
-    st.button("Cancel", key=key, icon=icon, on_click=on_cancel, args=(job,), **held(job.needed_by))
+    st.button(tr("Cancel"), key=key, icon=icon, on_click=on_cancel, args=(job,), **held(job.needed_by))
 
 
 def give_up(job: Job, page: str) -> None:

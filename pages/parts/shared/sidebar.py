@@ -13,6 +13,7 @@ from pages.parts.shared.people import signed
 from pages.parts.shared.session import USES_ADDRESS, USUAL, chosen, engine, last_graph, said
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 ON_TRIPLES = ("graphs", "indexes")  # pages that show a graph of triples, whatever is chosen
 
@@ -26,8 +27,8 @@ def sidebar() -> None:
         if sentence := cannot_save():
             st.warning(plain(sentence), icon=":material/lock:")
         for sentence in (*faults(), *engine().models.faults(), *damaged_corpora()):
-            st.warning(plain(f"Left out: {sentence}"), icon=":material/rule:")
-        st.caption("Hopscope lets you see how a graph retriever hops.")
+            st.warning(plain(tr("Left out: {sentence}", sentence=sentence)), icon=":material/rule:")
+        st.caption(tr("Hopscope lets you see how a graph retriever hops."))
 
 
 def _graph() -> None:
@@ -35,18 +36,18 @@ def _graph() -> None:
         session.source = Session.source_wanted.take()
     titles, current = sources(), chosen()
     if current.documents and current not in titles:
-        st.warning(plain(f"There is no corpus “{current.name}” here; add its documents on the page Texts."))
+        st.warning(plain(tr("There is no corpus “{current}” here; add its documents on the page Texts.", current=current.name)))
     listed = list(titles)
     if current not in titles and current.here:  # the graph of one question
         titles[current] = current.title
         listed.insert(listed.index(GraphSource(current.name.partition(":")[0])) + 1, current)
     current = current if current in titles else listed[0]
     st.selectbox(
-        "Graph or documents",
+        tr("Graph or documents"),
         listed,
         index=listed.index(current),
         key=Session.source.name,
-        format_func=lambda one: f"{titles[one]} · texts" if one.documents else titles[one],
+        format_func=lambda one: tr("{title} · texts", title=titles[one]) if one.documents else titles[one],
         on_change=_begin_anew,
     )
     if session.source.documents:
@@ -56,7 +57,12 @@ def _graph() -> None:
     job = engine().jobs.get(f"open-{session.source.name}")
     opened = job.result if job is not None else None
     if opened is not None:
-        counts = f"{opened.n_nodes:,} entities · {opened.n_edges:,} triples · {opened.n_relations} relations"
+        counts = tr(
+            "{n_nodes:,} entities · {n_edges:,} triples · {n_relations} relations",
+            n_nodes=opened.n_nodes,
+            n_edges=opened.n_edges,
+            n_relations=opened.n_relations,
+        )
         st.caption(counts if opened.live is None else plain(opened.live.words))
 
 
@@ -66,7 +72,7 @@ def _documents(name: str) -> None:
     if opened is not None:
         st.caption(f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}")
     if session.page in ON_TRIPLES:
-        st.caption(f"This page is about triples: {plain(last_graph().title)}.")
+        st.caption(tr("This page is about triples: {title}.", title=plain(last_graph().title)))
 
 
 def _begin_anew() -> None:
@@ -83,5 +89,5 @@ def _models() -> None:
     for info in registry.declared():
         if info.roles or (info.fetchable and not info.present):  # what is trained or brought along is told on the Models page
             mark = ":green[●]" if info.present else ":gray[○]"
-            lines.append(f"{mark} {plain(registry.title(info.name))}{'' if info.present else ' · not installed'}")
+            lines.append(f"{mark} {plain(registry.title(info.name))}{'' if info.present else tr(' · not installed')}")
     st.caption("  \n".join(lines))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pages.parts.shared.wording import noun, tr
+
 _MARKED = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:&@^=])")
 _LINKED = re.compile(r"(https?://|www(?=\.)|@(?=[\w-]))", re.IGNORECASE)  # what becomes a link even where every letter is escaped
 _RIGHT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"  # letters of Hebrew, Arabic and others
@@ -27,7 +29,7 @@ def isolated(text: str) -> str:
 
 def many(count: int, what: str, more: str = "") -> str:
     """A number with its noun: 1 question, 1,200 questions; `more` where the plural is not made by an s."""
-    return f"{count:,} {what if count == 1 else more or what + 's'}"
+    return f"{count:,} {noun(count, what, more or what + 's')}"
 
 
 def size(count: float) -> str:
@@ -35,4 +37,4 @@ def size(count: float) -> str:
     for unit, name in ((1e9, "GB"), (1e6, "MB")):
         if count >= unit:
             return f"{count / unit:.1f} {name}"
-    return f"{count / 1e3:.0f} kB" if count >= 1e3 else f"{count:.0f} bytes"
+    return tr("{kilobytes:.0f} kB", kilobytes=count / 1e3) if count >= 1e3 else tr("{count:.0f} bytes", count=count)

@@ -20,13 +20,14 @@ from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.people import barred, held
 from pages.parts.shared.session import engine, said, store
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 from pages.parts.shared.working import begun_elsewhere, working
 from pages.parts.texts.building import counted
 
-TITLE = "Do I need a graph at all?"
-STOPPED = "Cancelled. What was done is saved, and goes on from there."
+TITLE = tr("Do I need a graph at all?")
+STOPPED = tr("Cancelled. What was done is saved, and goes on from there.")
 _answers: LRUCache[tuple, Answer] = LRUCache(16)  # by the evaluation and how far it is
-WRITERS = {BY_MODEL: "a language model, checked", BY_NAMES: "names in the texts"}
+WRITERS = {BY_MODEL: tr("a language model, checked"), BY_NAMES: tr("names in the texts")}
 
 
 def advice(corpus: Corpus) -> None:
@@ -54,43 +55,43 @@ def _answered(corpus: Corpus, before: Advice, current: bool) -> None:
     """The answer, what it rests on, and the way to another one."""
     found = _answer(before)
     if found is None:
-        st.caption("The figures of the last answer were deleted.")
+        st.caption(tr("The figures of the last answer were deleted."))
         _form(corpus, None)
         return
     if not current:
-        st.caption("The documents have changed since. This was the answer before:")
+        st.caption(tr("The documents have changed since. This was the answer before:"))
         st.write(plain(found.headline))
     if found.kinds:
         _kinds(found)
     st.caption(plain(" ".join(found.caveats)))
     with st.container(horizontal=True, vertical_alignment="center"):
-        with st.popover("Which method, and why", icon=":material/info:"):
+        with st.popover(tr("Which method, and why"), icon=":material/info:"):
             for sentence in found.details or (found.headline,):
                 st.write(plain(sentence))
-        with st.popover("How the questions were made", icon=":material/quiz:"):
+        with st.popover(tr("How the questions were made"), icon=":material/quiz:"):
             for sentence in found.made:
                 st.write(plain(sentence))
-        with st.popover("What the paper recommends", icon=":material/alt_route:"):
+        with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
             _roadmap(corpus, found)
-        with st.popover("Ask anew", icon=":material/refresh:"):
+        with st.popover(tr("Ask anew"), icon=":material/refresh:"):
             _form(corpus, before)
         figures = {"run": str(before.run)}
-        st.page_link("pages/evaluate.py", label="All figures and questions", icon=":material/bar_chart:", query_params=figures)
-        st.caption(f"It took {span(before.seconds)}.")
+        st.page_link("pages/evaluate.py", label=tr("All figures and questions"), icon=":material/bar_chart:", query_params=figures)
+        st.caption(tr("It took {span}.", span=span(before.seconds)))
 
 
 def _kinds(found: Answer) -> None:
     """The kinds of questions as a table."""
     share = lambda name, value: f"{plain(name)}: {value:.2f}"
-    st.caption("Share of the passages that answer a question among the first four, of the best method of either side")
+    st.caption(tr("Share of the passages that answer a question among the first four, of the best method of either side"))
     st.table(
         [
             {
-                "Questions": plain(f"{kind.name} ({kind.number:,})"),
-                "Without a graph": share(kind.plain, kind.plain_share),
-                "With a graph": share(kind.graph, kind.graph_share),
-                "Tested": plain(kind.difference),
-                "What they favour": plain(kind.favours),
+                tr("Questions"): plain(f"{kind.name} ({kind.number:,})"),
+                tr("Without a graph"): share(kind.plain, kind.plain_share),
+                tr("With a graph"): share(kind.graph, kind.graph_share),
+                tr("Tested"): plain(kind.difference),
+                tr("What they favour"): plain(kind.favours),
             }
             for kind in found.kinds
         ],
@@ -100,7 +101,9 @@ def _kinds(found: Answer) -> None:
 
 def _roadmap(corpus: Corpus, found: Answer) -> None:
     """The questions of the paper's roadmap one after the other, and the method that they lead to, beside what was measured here."""
-    st.caption("The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends.")
+    st.caption(
+        tr("The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends.")
+    )
     answers: dict[str, str] = {}
     while isinstance(step := advised(answers), Asked):
         options = step.options
@@ -132,8 +135,10 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
     done, begun = before is not None and before.done, before is not None and not before.done
     if not done:
         st.write(
-            "Questions are made from these texts, each with the passages that answer it. They are asked of search by words, by vectors "
-            "and by both, and of four methods on graphs. The answer is a sentence."
+            tr(
+                "Questions are made from these texts, each with the passages that answer it. They are asked of search by words, by vectors "
+                "and by both, and of four methods on graphs. The answer is a sentence."
+            )
         )
     by = _writer(corpus, before)
     expected = _expected(corpus, by)
@@ -141,10 +146,10 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
         counted(expected)
         return
     if expected.error or expected.result is None:
-        st.error(plain(expected.error or "Counting was cancelled."))
+        st.error(plain(expected.error or tr("Counting was cancelled.")))
         return
-    st.caption(plain(" ".join(["Other questions are drawn."] * done + [expected.result.words()])))
-    words = "Go on" if begun else "Start" if done else "Find out"
+    st.caption(plain(" ".join([tr("Other questions are drawn.")] * done + [expected.result.words()])))
+    words = tr("Go on") if begun else tr("Start") if done else tr("Find out")
     pressed = st.button(
         words,
         key=f"advise-{corpus.name}",
@@ -153,7 +158,7 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
         **held(barred(OWNED_AS, corpus.name) if corpus.own else ""),
     )
     if not done:
-        with st.popover("What the paper recommends", icon=":material/alt_route:"):
+        with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
             _roadmap(corpus, Answer("", ""))
     if pressed and said(lambda: start(engine(), store(), corpus, by=by, seed=before.seed + done if before is not None else 0)):
         st.rerun()
@@ -164,7 +169,7 @@ def _writer(corpus: Corpus, before: Advice | None) -> str:
     if usual_writer(engine().models) != BY_MODEL:
         return BY_NAMES
     return st.radio(
-        "The questions are made by",
+        tr("The questions are made by"),
         list(WRITERS),
         list(WRITERS).index(before.by) if before is not None else 0,
         key=f"advice_writer_{corpus.name}",

@@ -27,6 +27,7 @@ from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 from pages.parts.texts.chosen import awaited
 from pages.parts.texts.growing import label
 from pages.parts.texts.walking import of_chunks
@@ -43,14 +44,14 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
     entities = (other for other in known if other.graph != "chunks" and other.id != one.id)
     others = {other.id: other for other in entities if status(corpus, other).serves}
     if not others:
-        st.info("There is no other graph of these texts yet. Build one above, and it can be looked at beside this one.")
+        st.info(tr("There is no other graph of these texts yet. Build one above, and it can be looked at beside this one."))
         return
     chosen = Session.texts_other[corpus.name]
     if chosen.value not in others:
         chosen.value = next((id for id, other in others.items() if other.extractor != one.extractor), next(iter(others)))
     other = others[
         st.selectbox(
-            "Beside", list(others), key=chosen.name, persist_state="session", format_func=lambda id: plain(others[id].title), width=560
+            tr("Beside"), list(others), key=chosen.name, persist_state="session", format_func=lambda id: plain(others[id].title), width=560
         )
     ]
     try:
@@ -59,7 +60,7 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
         st.error(plain(str(error)))
         return
     if of_chunks(graph) or of_chunks(second):
-        st.info("The nodes of a passage graph or a tree are chunks and summaries, so there are no entities to hold against each other.")
+        st.info(tr("The nodes of a passage graph or a tree are chunks and summaries, so there are no entities to hold against each other."))
     else:
         found = _difference(graph, second)
         if found is not None:
@@ -72,10 +73,10 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
 def _difference(first: Graph, second: Graph) -> GraphDifference | None:
     """What sets the graphs apart; the page waits for it. None where it could not be found out, which is said."""
     job: Job = awaited(
-        f"beside-{first.digest}-{second.digest}", lambda job: graph_difference(first, second), "Comparing the graphs", again=False
+        f"beside-{first.digest}-{second.digest}", lambda job: graph_difference(first, second), tr("Comparing the graphs"), again=False
     )
     if job.error or job.result is None:
-        st.error(plain(job.error or "Comparing the graphs was cancelled."))
+        st.error(plain(job.error or tr("Comparing the graphs was cancelled.")))
         return None
     return job.result
 
@@ -84,7 +85,7 @@ def _figures(found: GraphDifference, one: Build, other: Build) -> None:
     columns = st.columns(3, gap="medium")
     for column, title, nodes, links in zip(
         columns,
-        ("In both", f"Only in “{one.title}”", f"Only in “{other.title}”"),
+        (tr("In both"), tr("Only in “{title}”", title=one.title), tr("Only in “{other}”", other=other.title)),
         (found.nodes, len(found.first.nodes), len(found.second.nodes)),
         (found.links, found.first.links, found.second.links),
     ):
@@ -93,7 +94,7 @@ def _figures(found: GraphDifference, one: Build, other: Build) -> None:
             st.write(f"{many(nodes, 'entity', 'entities')}, {many(links, 'linked pair')}")
             missing = {columns[1]: found.first, columns[2]: found.second}.get(column)
             if missing is not None and missing.links:
-                st.caption(f"{missing.between:,} of these pairs join entities that both have.")
+                st.caption(tr("{between:,} of these pairs join entities that both have.", between=missing.between))
 
 
 def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
@@ -108,8 +109,11 @@ def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
             figure = one_layout(both, side, places)
             st.plotly_chart(figure, key=f"texts-beside-{side}", config={"displayModeBar": False})
     st.caption(
-        f"The {len(both.names[0]):,} entities with the most relations, each at one place in both pictures. Blue: in both graphs. "
-        "Orange: only in this one. A ring: only in the other. Blue lines join a pair in both graphs."
+        tr(
+            "The {shared:,} entities with the most relations, each at one place in both pictures. Blue: in both graphs. "
+            "Orange: only in this one. A ring: only in the other. Blue lines join a pair in both graphs.",
+            shared=len(both.names[0]),
+        )
     )
 
 
@@ -176,59 +180,68 @@ def _ends(pairs: set[tuple[int, int]], places: dict[int, Place], axis: int) -> l
 
 def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, other: Build) -> None:
     if found.alike:
-        st.markdown(f"**Perhaps the same, under two names**  ·  {len(found.alike):,}")
+        st.markdown(tr("**Perhaps the same, under two names**  ·  {alike:,}", alike=len(found.alike)))
         pairs = found.alike[:ALIKE]
         rows = {
             plain(one.title): first.names([a for a, _, _ in pairs]),
             plain(other.title) + " ": second.names([b for _, b, _ in pairs]),
-            "Alike": [score for *_, score in pairs],
+            tr("Alike"): [score for *_, score in pairs],
         }
-        st.dataframe(rows, hide_index=True, height=min(280, 38 + 35 * len(pairs)), column_config={"Alike": _alike()})
+        st.dataframe(rows, hide_index=True, height=min(280, 38 + 35 * len(pairs)), column_config={tr("Alike"): _alike()})
     if not (len(found.first.nodes) or len(found.second.nodes) or found.first.links or found.second.links):
-        st.info("Both have the same entities and the same links between them. They may differ in descriptions, keywords and communities.")
+        st.info(
+            tr("Both have the same entities and the same links between them. They may differ in descriptions, keywords and communities.")
+        )
         return
     left, right = st.columns(2, gap="large")
     with left:
         _alone(first, found.first, one)
     with right:
         _alone(second, found.second, other)
-    st.caption("Compared by name, in which case, accents and punctuation at the ends do not count.")
+    st.caption(tr("Compared by name, in which case, accents and punctuation at the ends do not count."))
 
 
 def _alike() -> object:
-    return st.column_config.NumberColumn(width=80, help="How much of the letters agree, of 100, whatever the order of the words")
+    return st.column_config.NumberColumn(width=80, help=tr("How much of the letters agree, of 100, whatever the order of the words"))
 
 
 def _alone(graph: Graph, missing: Missing, build: Build) -> None:
     nodes = missing.nodes[:LISTED]
-    st.markdown(f"**Only in “{plain(build.title)}”**  ·  {len(missing.nodes):,}")
+    st.markdown(tr("**Only in “{build}”**  ·  {nodes:,}", build=plain(build.title), nodes=len(missing.nodes)))
     if not len(nodes):
-        st.caption("None.")
+        st.caption(tr("None."))
         return
-    rows = {"Entity": graph.names(nodes), "Relations": np.asarray(graph.degrees(nodes)).tolist()}
-    st.dataframe(rows, hide_index=True, height=min(360, 38 + 35 * len(nodes)), column_config={"Relations": {"width": 90}})
+    rows = {tr("Entity"): graph.names(nodes), tr("Relations"): np.asarray(graph.degrees(nodes)).tolist()}
+    st.dataframe(rows, hide_index=True, height=min(360, 38 + 35 * len(nodes)), column_config={tr("Relations"): {"width": 90}})
     if len(missing.nodes) > LISTED:
-        st.caption(f"The {LISTED} with the most relations.")
+        st.caption(tr("The {listed} with the most relations.", listed=LISTED))
 
 
 def _questions(corpus: Corpus, one: Build, other: Build) -> None:
     """One method on both graphs, over questions: those that only one of them answers."""
     source = CorpusSource(corpus.name)
     known = {key: row for key, row in instances().items() if row.documents and on_one_graph(row, one, other)}
-    st.markdown("**Which questions turn on the difference?**")
+    st.markdown(tr("**Which questions turn on the difference?**"))
     if not source.sets or not known:
-        st.caption("These texts have no questions yet." if not source.sets else "No method of the catalogue runs on either kind of graph.")
+        st.caption(
+            tr("These texts have no questions yet.") if not source.sets else tr("No method of the catalogue runs on either kind of graph.")
+        )
         return
     labels = {key: text for key, text in options(known).items() if not is_heading(key)}
     with st.container(border=True, horizontal=True, vertical_alignment="bottom"):
-        method = st.selectbox("Method on both graphs", list(labels), format_func=labels.__getitem__, key="beside_method", width=320)
+        method = st.selectbox(tr("Method on both graphs"), list(labels), format_func=labels.__getitem__, key="beside_method", width=320)
         usual = list(source.sets).index(usual_sets(source.sets)[0])
-        questions = st.selectbox("Questions", list(source.sets), usual, format_func=source.sets.__getitem__, key="beside_set", width=320)
-        size = st.number_input("How many", 1, 10_000, 40, key="beside_size", width=110)
-        if st.button("Ask them on both", key="beside-go", type="primary", icon=":material/play_arrow:"):
+        questions = st.selectbox(
+            tr("Questions"), list(source.sets), usual, format_func=source.sets.__getitem__, key="beside_set", width=320
+        )
+        size = st.number_input(tr("How many"), 1, 10_000, 40, key="beside_size", width=110)
+        if st.button(tr("Ask them on both"), key="beside-go", type="primary", icon=":material/play_arrow:"):
             _begin([on_build(known[method], build) for build in (one, other)], questions, int(size))
     st.caption(
-        "Evaluates the method on each graph and opens it on Evaluate, where “From one method to another” lists the questions won and lost."
+        tr(
+            "Evaluates the method on each graph and opens it on Evaluate, where “From one method to another” lists the questions won "
+            "and lost."
+        )
     )
 
 
@@ -246,7 +259,7 @@ def on_build(row: Instance, build: Build) -> Instance:
 
 def _begin(rows: list[Instance], questions: str, size: int) -> None:
     try:
-        with st.spinner("Opening what is asked and drawing the questions"):
+        with st.spinner(tr("Opening what is asked and drawing the questions")):
             job = evaluate(engine(), store(), make_plan(rows, questions, size, engine().graph, model=False))
     except HopscopeError as error:
         st.error(plain(str(error)))

@@ -25,6 +25,7 @@ from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 from pages.parts.texts.building import at_work
 from pages.parts.texts.columns import choose_columns, choose_encoding
@@ -39,12 +40,19 @@ LONGEST = 40  # characters of a name
 
 def bring_files(here: str) -> None:
     """Draw the form, and the job that reads the files."""
-    stay = "They stay on the server, where all who share it read them." if shared() else "They stay on this computer."
-    tables = "tables with a document a row (CSV, JSON, Excel, Parquet)"
-    sets = "or a published set as it is, such as HotpotQA, MuSiQue or a zip of BEIR, with its questions"
-    st.write(f"Text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, mails, notebooks, {tables}, or a zip of them; {sets}. {stay}")
+    stay = tr("They stay on the server, where all who share it read them.") if shared() else tr("They stay on this computer.")
+    tables = tr("tables with a document a row (CSV, JSON, Excel, Parquet)")
+    sets = tr("or a published set as it is, such as HotpotQA, MuSiQue or a zip of BEIR, with its questions")
+    st.write(
+        tr(
+            "Text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, mails, notebooks, {tables}, or a zip of them; {sets}. {stay}",
+            tables=tables,
+            sets=sets,
+            stay=stay,
+        )
+    )
     files = st.file_uploader(
-        "Documents",
+        tr("Documents"),
         type=TYPES,
         accept_multiple_files=True,
         key=f"texts_files-{session.texts_round}",
@@ -70,18 +78,18 @@ def _form(files: list, here: str) -> None:
         into = NEW
         if own:
             into = st.selectbox(
-                "Add them to",
+                tr("Add them to"),
                 [NEW, *own],
                 index=own.index(here) + 1 if here in own else 0,
-                format_func=lambda name: known[name].title if name else "new texts",
+                format_func=lambda name: known[name].title if name else tr("new texts"),
                 key="texts_into",
                 width=240,
             )
         title = ""
         if into == NEW:
             first = Path(files[0].name).stem
-            title = st.text_input("Title", value=first, key=f"texts_title_{files[0].file_id}", max_chars=80, width=300)
-        pressed = st.button("Read them", type="primary", key="texts_read", icon=":material/play_arrow:")
+            title = st.text_input(tr("Title"), value=first, key=f"texts_title_{files[0].file_id}", max_chars=80, width=300)
+        pressed = st.button(tr("Read them"), type="primary", key="texts_read", icon=":material/play_arrow:")
     if pressed:
         try:
             start(files, into or new_name(title), title, columns, encoding)
@@ -92,12 +100,12 @@ def _form(files: list, here: str) -> None:
 def new_name(title: str) -> str:
     """The name of a new corpus of that title; a number where its letters are none of a to z. Raises BadInput where it is blank or taken."""
     if not title.strip():
-        raise BadInput("Give the new texts a title.")
+        raise BadInput(tr("Give the new texts a title."))
     name = clean_name(title)[:LONGEST].strip("-")
     if not name:
         return next(name for name in (f"texts-{number}" for number in count(1)) if own_corpus(name) is None)
     if own_corpus(name) is not None:
-        raise BadInput(f"There are already texts called “{name}”; choose another title, or add the files to them.")
+        raise BadInput(tr("There are already texts called “{name}”; choose another title, or add the files to them.", name=name))
     return name
 
 
@@ -127,11 +135,11 @@ def start(files: list, name: str, title: str = "", columns: Columns | None = Non
 
 def _watch(job: Job) -> None:
     """How far reading is, and what came of it."""
-    working(job, "bring", "" if job.status == DONE else "Cancelled; nothing was kept of it.")
+    working(job, "bring", "" if job.status == DONE else tr("Cancelled; nothing was kept of it."))
     if not job.ended:
         return
     if job.error:
-        st.caption("Nothing was kept. Correct what is named, and choose the files again.")
+        st.caption(tr("Nothing was kept. Correct what is named, and choose the files again."))
     if job.status != DONE:
         return
     brought: Brought = job.result
@@ -140,18 +148,18 @@ def _watch(job: Job) -> None:
         begin_opened(brought.corpus)
         st.rerun()
     parts = [
-        f"{many(brought.added, 'document')} added",
-        f"{brought.changed:,} changed" if brought.changed else "",
-        f"{brought.known:,} there already" if brought.known else "",
+        tr("{documents} added", documents=many(brought.added, "document")),
+        tr("{changed:,} changed", changed=brought.changed) if brought.changed else "",
+        tr("{known:,} there already", known=brought.known) if brought.known else "",
     ]
     said = brought.more or f"{', '.join(filter(None, parts))}."
     st.success(plain(f"{brought.corpus.title}: {said}"), icon=":material/check_circle:")
     for text in brought.notes[:SHOWN_NOTES]:
         st.warning(plain(text), icon=":material/rule:")
     if len(brought.notes) > SHOWN_NOTES:
-        st.caption(f"And {len(brought.notes) - SHOWN_NOTES:,} more such things.")
+        st.caption(tr("And {more:,} more such things.", more=len(brought.notes) - SHOWN_NOTES))
     _missing(brought)
-    st.button("Go on to its graph", key="texts_go", type="primary", icon=":material/hub:", on_click=_open, args=(brought.corpus.name,))
+    st.button(tr("Go on to its graph"), key="texts_go", type="primary", icon=":material/hub:", on_click=_open, args=(brought.corpus.name,))
 
 
 def _missing(brought: Brought) -> None:
@@ -161,9 +169,18 @@ def _missing(brought: Brought) -> None:
         left = tuple(id for id in brought.missing if id in corpus)
     if not left:
         return
-    st.warning(plain(f"{brought.on_missing()} They are still in {brought.corpus.title}."), icon=":material/rule:")
+    st.warning(
+        plain(tr("{on_missing} They are still in {title}.", on_missing=brought.on_missing(), title=brought.corpus.title)),
+        icon=":material/rule:",
+    )
     remove_them = lambda: open_corpus(name).remove(left)
-    st.button(f"Remove {many(len(left), 'document')}", key="texts_missing", icon=":material/delete:", on_click=tried, args=(remove_them,))
+    st.button(
+        tr("Remove {documents}", documents=many(len(left), "document")),
+        key="texts_missing",
+        icon=":material/delete:",
+        on_click=tried,
+        args=(remove_them,),
+    )
 
 
 def _open(name: str) -> None:
@@ -178,14 +195,22 @@ def remove(corpus: Corpus) -> None:
         return
     if by := whose(OWNED_AS, corpus.name):
         st.caption(plain(by), width="content")
-    with st.popover("Remove", icon=":material/delete:", type="tertiary", **held(barred(OWNED_AS, corpus.name))):
-        st.write(plain(f"Remove {corpus.title} with its {many(corpus.n_documents, 'document')} and every graph built of it?"))
-        st.button("Yes, remove it", key="texts_remove", type="primary", on_click=tried, args=(lambda: _remove(corpus),))
+    with st.popover(tr("Remove"), icon=":material/delete:", type="tertiary", **held(barred(OWNED_AS, corpus.name))):
+        st.write(
+            plain(
+                tr(
+                    "Remove {corpus} with its {documents} and every graph built of it?",
+                    corpus=corpus.title,
+                    documents=many(corpus.n_documents, "document"),
+                )
+            )
+        )
+        st.button(tr("Yes, remove it"), key="texts_remove", type="primary", on_click=tried, args=(lambda: _remove(corpus),))
 
 
 def _remove(corpus: Corpus) -> None:
     if at_work(corpus):
-        raise BadInput("A graph of these texts is being built; cancel that first.")
+        raise BadInput(tr("A graph of these texts is being built; cancel that first."))
     remove_corpus(corpus.name)
 
 
@@ -193,9 +218,9 @@ def remove_document(corpus: Corpus, id: str) -> None:
     """A way to take one document out of texts of a person's own, which is asked first."""
     if not corpus.own or len(corpus) < 2:
         return
-    with st.popover("Remove this document", icon=":material/delete:", type="tertiary", **held(barred(OWNED_AS, corpus.name))):
-        st.write("Remove it? Graphs of these texts are to be built again; only what depends on it is made anew.")
-        st.button("Yes, remove it", key="texts_remove_one", type="primary", on_click=tried, args=(lambda: corpus.remove([id]),))
+    with st.popover(tr("Remove this document"), icon=":material/delete:", type="tertiary", **held(barred(OWNED_AS, corpus.name))):
+        st.write(tr("Remove it? Graphs of these texts are to be built again; only what depends on it is made anew."))
+        st.button(tr("Yes, remove it"), key="texts_remove_one", type="primary", on_click=tried, args=(lambda: corpus.remove([id]),))
 
 
 def tried(action) -> None:

@@ -21,6 +21,7 @@ from core.runtime.jobs import CANCELLED, WAITING, Job
 from pages.parts.shared.session import engine
 from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 from pages.parts.texts.building_cost import building_cost
 from pages.parts.texts.chosen import language_of
@@ -48,7 +49,10 @@ def builds(corpus: Corpus) -> None:
         if graph is not None and (graph.n_nodes or not _unreadable(now)):  # that nothing was found cannot be said of what was not read
             if not now.current and not now.renamed:
                 st.caption(
-                    "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is whole."
+                    tr(
+                        "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is "
+                        "whole."
+                    )
                 )
             look(corpus, one, graph, mended(corpus, one, graph, start))
 
@@ -68,18 +72,18 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{plain(now.build.title)}**", width="content")
         if at_work:
-            st.badge("waiting" if job.status == WAITING else "being built", color="orange", icon=":material/construction:")
+            st.badge(tr("waiting") if job.status == WAITING else tr("being built"), color="orange", icon=":material/construction:")
         elif now.current:
             if _unreadable(now):
-                st.badge("built with gaps", color="orange", icon=":material/warning:")
+                st.badge(tr("built with gaps"), color="orange", icon=":material/warning:")
             else:
-                st.badge("built", color="green", icon=":material/check:")
+                st.badge(tr("built"), color="green", icon=":material/check:")
         elif now.renamed:
-            st.badge("built, names marked since", color="orange", icon=":material/healing:")
+            st.badge(tr("built, names marked since"), color="orange", icon=":material/healing:")
         elif ships(corpus, now.build):
-            st.badge("comes with these texts", color="blue", icon=":material/inventory_2:")
+            st.badge(tr("comes with these texts"), color="blue", icon=":material/inventory_2:")
         else:
-            st.badge("of earlier documents" if now.built else "not built", color="gray")
+            st.badge(tr("of earlier documents") if now.built else tr("not built"), color="gray")
         if now.current and not at_work:
             _facts(now)
     if now.uncovered:
@@ -91,12 +95,14 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
     elif _unreadable(now):
         _gaps(corpus, now)
     elif not now.indexed:
-        st.caption("A question made it, without vectors: a method that searches by meaning makes those that it reads.")
-        st.button("Make all vectors now", key=_button(now), icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
+        st.caption(tr("A question made it, without vectors: a method that searches by meaning makes those that it reads."))
+        st.button(tr("Make all vectors now"), key=_button(now), icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
     if now.current and not at_work:
         building_cost(corpus, now)
     if job is not None:
-        ended = "Cancelled. What was read is kept, and building goes on from there." if job.status == CANCELLED and not now.current else ""
+        ended = (
+            tr("Cancelled. What was read is kept, and building goes on from there.") if job.status == CANCELLED and not now.current else ""
+        )
         working(job, now.build.id, ended, share=True)
 
 
@@ -104,8 +110,8 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     """What it will cost, and the button that starts it once that is known."""
     came = ships(corpus, now.build)
     if came is not None:
-        st.write(plain(f"{came.words()}. Opening it makes vectors, and asks no language model."))
-        st.button("Open", key=_button(now), type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
+        st.write(plain(tr("{words}. Opening it makes vectors, and asks no language model.", words=came.words())))
+        st.button(tr("Open"), key=_button(now), type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
         return
     if now.outdated:
         st.write(plain(now.outdated))
@@ -120,7 +126,9 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         return
     known = counting.result
     complete = bool(known.chunks) and not known.missing
-    sentence = " ".join(["What the chunks tell is kept from before.", *known.after()]) if complete and _reads(now.build) else known.words()
+    sentence = (
+        " ".join([tr("What the chunks tell is kept from before."), *known.after()]) if complete and _reads(now.build) else known.words()
+    )
     st.write(plain(sentence))
     for said in known.language:
         st.warning(plain(said), icon=":material/translate:")
@@ -129,7 +137,7 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         st.text(how)
     if absent:
         return
-    words = "Build anew" if now.built else "Go on" if before is not None and known.missing < known.chunks else "Build"
+    words = tr("Build anew") if now.built else tr("Go on") if before is not None and known.missing < known.chunks else tr("Build")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cap, valid = spend_at_most(f"build_cap-{now.folder.name}") if known.calls else (None, True)
         st.button(
@@ -147,10 +155,13 @@ def _gaps(corpus: Corpus, now: Status) -> None:
     """How many replies the graph lacks, and the button that asks for them again."""
     unreadable = _unreadable(now)
     st.warning(
-        f"{many(unreadable, 'reply', 'replies')} of the language model could not be read; the graph lacks what they would have added."
+        tr(
+            "{replies} of the language model could not be read; the graph lacks what they would have added.",
+            replies=many(unreadable, "reply", "replies"),
+        )
     )
-    st.button("Build again", key=_button(now), type="primary", icon=":material/refresh:", on_click=start, args=(corpus, now.build))
-    st.caption("Only these replies are asked for again.")
+    st.button(tr("Build again"), key=_button(now), type="primary", icon=":material/refresh:", on_click=start, args=(corpus, now.build))
+    st.caption(tr("Only these replies are asked for again."))
 
 
 def _unreadable(now: Status) -> int:
@@ -184,7 +195,7 @@ def counted(job: Job) -> None:
     """How far a job is that counts what something will cost; the page is drawn anew once it has ended."""
     if job.ended or job.wait(0.3):
         st.rerun()
-    st.caption(":material/hourglass_empty: Counting what is to be read …")
+    st.caption(tr(":material/hourglass_empty: Counting what is to be read …"))
 
 
 def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
@@ -192,7 +203,7 @@ def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
     key, models = _key(corpus, one), Unasked(engine().models) if ships(corpus, one) else engine().models
 
     def work(job: Job) -> None:
-        job.tell("Cutting the documents into chunks")
+        job.tell(tr("Cutting the documents into chunks"))
         try:
             build(corpus, one, models, job.tell, job.check, cap=cap)
         finally:
@@ -223,24 +234,37 @@ def _facts(now: Status) -> None:
     """What the build told of itself: time, language model, and what could not be read."""
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
     took, came = sum(now.report.get("seconds", {}).values()), now.report.get("shipped")
-    parts = [many(counts.get("chunks", 0), "chunk"), f"{'opened' if came else 'built'} in {span(took)}"]
+    parts = [
+        many(counts.get("chunks", 0), "chunk"),
+        tr("opened in {span}", span=span(took)) if came else tr("built in {span}", span=span(took)),
+    ]
     parts += [] if came else now.report.get("models", [])
     if used.get("calls"):
-        parts.append(f"{many(used['calls'], 'call')} of a language model, {used['tokens_in'] + used['tokens_out']:,} tokens")
-    parts += [f"{many(counts['replies kept'], 'reply', 'replies')} kept from before"] if counts.get("replies kept") and not came else []
+        parts.append(
+            tr(
+                "{calls} of a language model, {tokens:,} tokens",
+                calls=many(used["calls"], "call"),
+                tokens=used["tokens_in"] + used["tokens_out"],
+            )
+        )
+    parts += (
+        [tr("{replies} kept from before", replies=many(counts["replies kept"], "reply", "replies"))]
+        if counts.get("replies kept") and not came
+        else []
+    )
     st.caption(plain("  ·  ".join(parts)), width="content")
     if came:
-        st.caption(plain(f"It came with these texts. {from_plain(ShippedBuild, came).words()}."))
+        st.caption(plain(tr("It came with these texts. {words}.", words=from_plain(ShippedBuild, came).words())))
     unreadable = sum(counts.get(what, 0) for what in UNREADABLE)
-    problems = [f"{many(unreadable, 'reply', 'replies')} could not be read"] if unreadable and came else []
+    problems = [tr("{replies} could not be read", replies=many(unreadable, "reply", "replies"))] if unreadable and came else []
     problems += (
-        [f"{many(counts['dropped'], 'fact')} left out: without a name, or with one that is not in the chunk"]
+        [tr("{facts} left out: without a name, or with one that is not in the chunk", facts=many(counts["dropped"], "fact"))]
         if counts.get("dropped")
         else []
     )
     notes = [*problems, *now.report.get("notes", ())]
     if notes:
-        with st.popover("What was left out or cut", icon=":material/info:", type="tertiary"):
+        with st.popover(tr("What was left out or cut"), icon=":material/info:", type="tertiary"):
             for text in notes:
                 st.text(text)
 

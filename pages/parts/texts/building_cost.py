@@ -12,6 +12,7 @@ from core.corpus import Corpus
 from core.evaluation.metrics.built import built
 from core.evaluation.reports.build_plots import Costs, seconds, tokens
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 
 def building_cost(corpus: Corpus, now: Status) -> None:
@@ -19,19 +20,19 @@ def building_cost(corpus: Corpus, now: Status) -> None:
     steps = step_costs(now.report)
     if not steps:  # of an earlier version
         return
-    box = st.expander("What building cost", key=f"building-cost-{now.folder.name}", icon=":material/payments:", on_change="rerun")
+    box = st.expander(tr("What building cost"), key=f"building-cost-{now.folder.name}", icon=":material/payments:", on_change="rerun")
     if not box.open:
         return
     with box:
         st.table(
             [
                 {
-                    "Step": plain(one.step),
-                    "For": "the index" if one.part == INDEX else "the graph",
-                    "Seconds": f"{one.seconds:,.1f}",
-                    "Calls": f"{one.usage.calls:,}",
-                    "Prompt tokens": f"{one.usage.tokens_in:,}",
-                    "Completion tokens": f"{one.usage.tokens_out:,}",
+                    tr("Step"): plain(one.step),
+                    tr("For"): tr("the index") if one.part == INDEX else tr("the graph"),
+                    tr("Seconds"): f"{one.seconds:,.1f}",
+                    tr("Calls"): f"{one.usage.calls:,}",
+                    tr("Prompt tokens"): f"{one.usage.tokens_in:,}",
+                    tr("Completion tokens"): f"{one.usage.tokens_out:,}",
                 }
                 for one in steps
             ],
@@ -42,7 +43,7 @@ def building_cost(corpus: Corpus, now: Status) -> None:
         if len(costs) > 1:
             for draw in (tokens, seconds):
                 st.plotly_chart(draw(costs), key=f"cost-{draw.__name__}-{now.folder.name}")
-            st.caption("Each graph of these texts by its last build. The index: communities, reports on them, and vectors.")
+            st.caption(tr("Each graph of these texts by its last build. The index: communities, reports on them, and vectors."))
 
 
 def _all(corpus: Corpus) -> Costs:
@@ -54,9 +55,9 @@ def _all(corpus: Corpus) -> Costs:
 def _caveat(now: Status) -> str:
     """What the numbers leave out, in a sentence."""
     if now.report.get("shipped"):
-        return "It came with these texts: the tokens that its language model took are said above, and not known by step."
+        return tr("It came with these texts: the tokens that its language model took are said above, and not known by step.")
     if not now.build.line.asks_chat:
-        return "No language model was asked. What was read or encoded before took no time again."
+        return tr("No language model was asked. What was read or encoded before took no time again.")
     if built(now.report, True).tokens is None:
-        return "Chunks had been read before, by another build or this one: their tokens are not in it."
-    return "Replies that were saved before count with the tokens that they took when they were made, and with no time."
+        return tr("Chunks had been read before, by another build or this one: their tokens are not in it.")
+    return tr("Replies that were saved before count with the tokens that they took when they were made, and with no time.")

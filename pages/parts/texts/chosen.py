@@ -16,6 +16,7 @@ from pages.parts.shared.language import language_choice
 from pages.parts.shared.session import chosen, engine, follow, went_here
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 FIRST = "christmas-carol"
 
@@ -34,7 +35,7 @@ def choose() -> str:
         session.texts_corpus = FIRST if FIRST in known else next(iter(known))
     title = lambda name: known[name].title if name in known else name
     name = st.selectbox(
-        "Texts",
+        tr("Texts"),
         list(known),
         key=Session.texts_corpus.name,
         persist_state="session",
@@ -54,12 +55,14 @@ def choose() -> str:
 def missed() -> None:
     """Say where the address named texts that are not here."""
     if asked := Session.texts_missed.take():
-        st.warning(plain(f"There are no texts called “{asked}” here."), icon=":material/search_off:")
+        st.warning(plain(tr("There are no texts called “{asked}” here.", asked=asked)), icon=":material/search_off:")
 
 
 def ask_about(name: str) -> None:
     """The way to Compare, where questions are asked of these documents."""
-    if st.button("Ask about it", icon=":material/view_column:", help="Compare, with these texts chosen", on_click=_asked, args=(name,)):
+    if st.button(
+        tr("Ask about it"), icon=":material/view_column:", help=tr("Compare, with these texts chosen"), on_click=_asked, args=(name,)
+    ):
         st.switch_page("pages/compare.py", query_params={"corpus": name})
 
 
@@ -72,9 +75,9 @@ def _asked(name: str) -> None:
 
 def opened(name: str) -> Corpus | None:
     """The corpus; None where it cannot be opened, which is said."""
-    job = awaited(f"corpus-{name}", lambda job: open_corpus(name, job.check), "Opening the documents")
+    job = awaited(f"corpus-{name}", lambda job: open_corpus(name, job.check), tr("Opening the documents"))
     if job.error or job.result is None:
-        st.error(plain(job.error or "Opening the documents was cancelled."))
+        st.error(plain(job.error or tr("Opening the documents was cancelled.")))
         return None
     return job.result
 
@@ -95,7 +98,7 @@ def about(corpus: Corpus) -> None:
     for came in shipped(corpus):
         graphs.setdefault(came.words(), {})[KINDS[find(came.build).graph]] = None
     for title, kinds in graphs.items():
-        st.caption(plain(f"Comes with it: {', '.join(kinds)}. {title}."))
+        st.caption(plain(tr("Comes with it: {kinds}. {title}.", kinds=", ".join(kinds), title=title)))
     language_of(corpus)
 
 
@@ -105,5 +108,8 @@ def language_of(corpus: Corpus) -> None:
         corpus.language,
         corpus.with_language,
         f"{corpus.name}-{corpus.digest[:8]}",
-        "It decides how sentences are cut, names are found and words are compared. Graphs that were built with another one are outdated.",
+        tr(
+            "It decides how sentences are cut, names are found and words are compared. Graphs that were built with another one are "
+            "outdated."
+        ),
     )

@@ -17,13 +17,14 @@ from core.corpus.readers.table import HEADER, guessed, has_header, header
 from core.errors import BadInput
 from pages.parts.graphs.upload import saved_upload
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 LINES = (".csv", ".tsv")
 WORKBOOK = ".xlsx"
 TABLES = (*LINES, ".jsonl", ".ndjson", ".json", WORKBOOK)
-ROLES = {"text": ("Text", ""), "title": ("Title", "none: the file's name"), "id": ("Id", "none: the row's number")}
+ROLES = {"text": (tr("Text"), ""), "title": (tr("Title"), tr("none: the file's name")), "id": (tr("Id"), tr("none: the row's number"))}
 TEXTS = (".txt", ".text", ".log", ".rst", ".tex", ".md", ".markdown", ".html", ".htm", ".csv", ".tsv", ".jsonl", ".json")
-WHOLE = "none: a document a workbook"
+WHOLE = tr("none: a document a workbook")
 BY_THE_TEXT = ""
 
 
@@ -32,23 +33,25 @@ def choose_columns(files: list) -> Columns | None:
     published = {file.file_id: form for file in files if (form := _form(file.file_id, file.name, file))}
     for file in files:
         if file.file_id in published:
-            st.caption(plain(f"{file.name} holds {TITLES[published[file.file_id]]}."))
+            st.caption(plain(tr("{name} holds {file_id}.", name=file.name, file_id=TITLES[published[file.file_id]])))
     tables = [file for file in files if file.name.lower().endswith(TABLES) and file.file_id not in published]
     if not tables:
         return None
     first, known = tables[0], f"{tables[0].file_id}-{len(tables)}"
     said = ""
     if all(file.name.lower().endswith(LINES) for file in tables):
-        named = st.checkbox("The first row names the columns", _has_header(first.file_id, first.name, first), key=f"texts_header_{known}")
+        named = st.checkbox(
+            tr("The first row names the columns"), _has_header(first.file_id, first.name, first), key=f"texts_header_{known}"
+        )
         said = YES if named else NO
     headers = [_header(file.file_id, file.name, said, file) for file in tables]
     common = [name for name in headers[0] if all(name in other for other in headers)]
     if not common:
-        st.caption("These tables have no column in common. Add them one after the other to choose which holds the text.")
+        st.caption(tr("These tables have no column in common. Add them one after the other to choose which holds the text."))
         return None
     guess = guessed(common)
     whole = first.name.lower().endswith(WORKBOOK) and "text" not in guess  # as it is read where no column is named
-    roles = ROLES | {"text": ("Text", WHOLE)} if whole else ROLES
+    roles = ROLES | {"text": (tr("Text"), WHOLE)} if whole else ROLES
     with st.container(horizontal=True):
         chosen = {role: _column(role, roles[role], common, guess.get(role, ""), f"{known}-{said}") for role in roles}
     return {**chosen, HEADER: said} if chosen["text"] else None
@@ -60,10 +63,10 @@ def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str,
     options = ["", *names] if none else names
     start = options.index(guess) if guess in options else 0 if none else len(options) - 1
     words = lambda name: name or none
-    return st.selectbox(f"Column: {label}", options, start, words, key=f"texts_column_{role}_{key}", width=200)
+    return st.selectbox(tr("Column: {label}", label=label), options, start, words, key=f"texts_column_{role}_{key}", width=200)
 
 
-@st.cache_data(max_entries=32, show_spinner="Looking at the columns …")
+@st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
 def _header(id: str, name: str, said: str, _file) -> list[str]:
     """The columns of a file; none where it cannot be read, which is said when it is."""
     if name.lower().endswith(WORKBOOK):
@@ -74,7 +77,7 @@ def _header(id: str, name: str, said: str, _file) -> list[str]:
         return []
 
 
-@st.cache_data(max_entries=32, show_spinner="Looking at the columns …")
+@st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
 def _has_header(id: str, name: str, _file) -> bool:
     """Whether the first row of a file names its columns; taken to be so where it cannot be read."""
     try:
@@ -90,20 +93,20 @@ def choose_encoding(files: list) -> str:
     if other is None:
         return BY_THE_TEXT
     name, fit = other
-    words = lambda encoding: f"{encoding}, {ENCODINGS[encoding]}: {fit[encoding]}" if encoding else "recognised by the text"
+    words = lambda encoding: f"{encoding}, {ENCODINGS[encoding]}: {fit[encoding]}" if encoding else tr("recognised by the text")
     chosen = st.selectbox(
-        "Encoding of texts that are not UTF-8",
+        tr("Encoding of texts that are not UTF-8"),
         [BY_THE_TEXT, *fit],
         format_func=words,
         key=f"texts_encoding_{name}",
         width=520,
-        help="One that cannot be recognised for sure is refused. Choose the one in which the words read right.",
+        help=tr("One that cannot be recognised for sure is refused. Choose the one in which the words read right."),
     )
-    st.caption(plain(f"{name} is not UTF-8. Each choice shows how its words read."))
+    st.caption(plain(tr("{name} is not UTF-8. Each choice shows how its words read.", name=name)))
     return chosen
 
 
-@st.cache_data(max_entries=32, show_spinner="Looking at the letters …")
+@st.cache_data(max_entries=32, show_spinner=tr("Looking at the letters …"))
 def _that_fit(id: str, _file) -> dict[str, str]:
     """The encodings that fit a file, each with some of its words; none where it is UTF-8, or states its encoding by a mark."""
     data = _file.getvalue()
@@ -116,7 +119,7 @@ def _that_fit(id: str, _file) -> dict[str, str]:
         return dict(encodings_that_fit(data))
 
 
-@st.cache_data(max_entries=32, show_spinner="Looking at the rows …")
+@st.cache_data(max_entries=32, show_spinner=tr("Looking at the rows …"))
 def _form(id: str, name: str, _file) -> str:
     """The format of a published set that a file is recognised by; empty for another file."""
     with tempfile.TemporaryDirectory() as folder:

@@ -9,6 +9,7 @@ from core.graph.columns import Table
 from core.graph.store import Graph
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 from pages.parts.texts.community_map import show
 from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.paging import page_of, pager
@@ -36,10 +37,15 @@ def communities(graph: Graph) -> None:
 def _way(graph: Graph, table: Table, way: list[int]) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if not way:
-            st.caption("A tile is a community: entities that are closely related. The larger, the more entities. Click one to open it.")
+            st.caption(tr("A tile is a community: entities that are closely related. The larger, the more entities. Click one to open it."))
             return
         st.button(
-            "All communities", key="texts-map-all", icon=":material/arrow_back:", type="tertiary", on_click=open_community, args=(graph, [])
+            tr("All communities"),
+            key="texts-map-all",
+            icon=":material/arrow_back:",
+            type="tertiary",
+            on_click=open_community,
+            args=(graph, []),
         )
         for at, row in enumerate(way[:-1]):
             st.button(
@@ -60,15 +66,15 @@ def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
     tiles = []
     for row, share in zip(drawn.tolist(), heat.tolist()):
         inner = int((parents == row).sum())
-        words = many(int(counts[row]), "entity", "entities") + (f" in {many(inner, 'part')}" if inner else "")
+        words = many(int(counts[row]), "entity", "entities") + (tr(" in {parts}", parts=many(inner, "part")) if inner else "")
         tiles.append({"row": row, "title": community_title(table, row), "words": words, "size": int(counts[row]), "heat": round(share)})
-    show(tiles, "Map of communities", lambda row: _open(graph, row, set(drawn.tolist())))
+    show(tiles, tr("Map of communities"), lambda row: _open(graph, row, set(drawn.tolist())))
     caption = (
-        f"The {len(drawn)} largest of {len(rows):,} communities."
+        tr("The {drawn} largest of {rows:,} communities.", drawn=len(drawn), rows=len(rows))
         if len(rows) > len(drawn)
         else f"{many(len(rows), 'community', 'communities')}."
     )
-    st.caption(f"{caption} The stronger the colour, the higher its rating." if np.ptp(ratings) else caption)
+    st.caption(tr("{caption} The stronger the colour, the higher its rating.", caption=caption) if np.ptp(ratings) else caption)
 
 
 def _open(graph: Graph, row: int, drawn: set[int]) -> None:
@@ -89,4 +95,4 @@ def _members(graph: Graph, members: np.ndarray) -> None:
     shown = page_of(Session.texts_member_page, len(nodes), MEMBERS)
     st.markdown(f"**{many(len(nodes), 'entity', 'entities')}**")
     entity_table(graph, nodes[shown.start : shown.stop], f"members-{shown.start}")
-    pager(Session.texts_member_page, shown, len(nodes), MEMBERS, "Entities", "Click one to see where it comes from.")
+    pager(Session.texts_member_page, shown, len(nodes), MEMBERS, tr("Entities"), tr("Click one to see where it comes from."))

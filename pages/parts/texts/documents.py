@@ -11,6 +11,7 @@ from core.corpus import Corpus
 from core.graph.columns import Table
 from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 from pages.parts.texts.bringing import remove_document
 from pages.parts.texts.chosen import about, awaited
 from pages.parts.texts.finding import found
@@ -18,7 +19,7 @@ from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.passage import passage
 
 ROWS, PASSAGES = 50, 10  # on one page
-WHAT = ("Documents", "Chunks")
+WHAT = (tr("Documents"), tr("Chunks"))
 
 
 def documents(corpus: Corpus) -> None:
@@ -30,10 +31,10 @@ def documents(corpus: Corpus) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = st.text_input(
-            "Search the texts",
+            tr("Search the texts"),
             key="texts_search",
             persist_state="session",
-            placeholder="Words that stand in the text or its title",
+            placeholder=tr("Words that stand in the text or its title"),
             icon=":material/search:",
             label_visibility="collapsed",
             on_change=_anew,
@@ -41,7 +42,7 @@ def documents(corpus: Corpus) -> None:
             width=420,
         )
         what = st.segmented_control(
-            "What is listed",
+            tr("What is listed"),
             WHAT,
             key=Session.texts_what.name,
             default=None if session.texts_what else WHAT[0],
@@ -62,20 +63,20 @@ def _anew(corpus: Corpus) -> None:
 def _documents(corpus: Corpus, typed: str) -> None:
     rows = found(corpus.digest, typed, ("title", "id", "text"), corpus.table) if typed else range(len(corpus))
     if not len(rows):
-        st.caption("No document holds these words, one after the other.")
+        st.caption(tr("No document holds these words, one after the other."))
         return
     shown = page_of(Session.texts_document_page[corpus.name], len(rows), ROWS)
     here = [int(rows[at]) for at in shown]
     ids = corpus.table.texts("id", here)
     columns = {
-        "Title": [title or id for title, id in zip(corpus.table.texts("title", here), ids)],
-        "Id": ids,
-        "From": corpus.table.texts("source", here),
-        "Characters": _lengths(corpus.table, here),
+        tr("Title"): [title or id for title, id in zip(corpus.table.texts("title", here), ids)],
+        tr("Id"): ids,
+        tr("From"): corpus.table.texts("source", here),
+        tr("Characters"): _lengths(corpus.table, here),
     }
     this = f"documents-{corpus.digest[:8]}-{hash(typed)}-{shown.start}"
-    if columns["Id"] == columns["Title"]:
-        del columns["Id"]
+    if columns[tr("Id")] == columns[tr("Title")]:
+        del columns[tr("Id")]
     st.dataframe(
         columns,
         key=Session.texts_table[this].name,
@@ -83,9 +84,9 @@ def _documents(corpus: Corpus, typed: str) -> None:
         on_select=lambda: _clicked(corpus, this, ids),
         selection_mode="single-cell",
         height=min(560, 38 + 35 * len(ids)),
-        column_config={"Characters": st.column_config.NumberColumn(width=110, format="localized")},
+        column_config={tr("Characters"): st.column_config.NumberColumn(width=110, format="localized")},
     )
-    pager(Session.texts_document_page[corpus.name], shown, len(rows), ROWS, "Documents", "Click one to read it.")
+    pager(Session.texts_document_page[corpus.name], shown, len(rows), ROWS, tr("Documents"), tr("Click one to read it."))
 
 
 def _lengths(table: Table, rows: list[int]) -> list[int]:
@@ -109,13 +110,13 @@ def _chunks(corpus: Corpus, typed: str) -> None:
     if len(rows):
         _passages(Session.texts_chunk_page[corpus.name], table, rows, typed)
     else:
-        st.caption("No chunk holds these words, one after the other.")
+        st.caption(tr("No chunk holds these words, one after the other."))
 
 
 def _one(corpus: Corpus, id: str) -> None:
     """A document, chunk by chunk."""
     document = corpus.row(id)
-    st.button("All documents", key="texts_back", icon=":material/arrow_back:", type="tertiary", on_click=Session.texts_document.drop)
+    st.button(tr("All documents"), key="texts_back", icon=":material/arrow_back:", type="tertiary", on_click=Session.texts_document.drop)
     title, source = corpus.table.text("title", document) or id, corpus.table.text("source", document)
     st.subheader(plain(title), anchor=False)
     remove_document(corpus, id)
@@ -130,7 +131,7 @@ def _one(corpus: Corpus, id: str) -> None:
     if len(table):
         _passages(Session.texts_chunk_page[corpus.name], table, range(len(table)), "")
     else:
-        st.caption("There is no text in this document.")
+        st.caption(tr("There is no text in this document."))
 
 
 def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
@@ -138,9 +139,9 @@ def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
     cutter = chosen("chunks").line.operators[0]
     some = corpus if row is None else [corpus.at(row)]
     key = f"cut-{corpus.digest}-{'' if row is None else row}"
-    job = awaited(key, lambda job: cutter.table(some, job.check), "Cutting the documents into chunks", again=False)
+    job = awaited(key, lambda job: cutter.table(some, job.check), tr("Cutting the documents into chunks"), again=False)
     if job.error or job.result is None:
-        st.error(plain(job.error or "Cutting the documents was cancelled."))
+        st.error(plain(job.error or tr("Cutting the documents was cancelled.")))
         return None
     return job.result
 
@@ -149,4 +150,4 @@ def _passages(page: Key[int], table: Table, rows: Any, typed: str) -> None:
     shown = page_of(page, len(rows), PASSAGES)
     for at in shown:
         passage(table, int(rows[at]), typed)
-    pager(page, shown, len(rows), PASSAGES, "Chunks")
+    pager(page, shown, len(rows), PASSAGES, tr("Chunks"))

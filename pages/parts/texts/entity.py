@@ -11,6 +11,7 @@ from core.graph.texts import chunks_of, node_texts, relation_names, relation_tex
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 from pages.parts.texts.entity_table import SHOWN
 from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.passage import passage, pattern
@@ -76,7 +77,7 @@ def _grouped(graph: Graph, node: int) -> None:
     way = communities_of(graph, node)
     if way:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.caption("In the community", width="content")
+            st.caption(tr("In the community"), width="content")
             for at, row in enumerate(way):
                 words = plain(short(community_title(graph.columns.communities, row)))
                 st.button(words, key=f"texts-in-{row}", type="tertiary", on_click=open_community, args=(graph, way[: at + 1]))
@@ -85,7 +86,13 @@ def _grouped(graph: Graph, node: int) -> None:
 def _way(graph: Graph) -> None:
     been = trail(graph)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.button(f"All {things(graph).lower()}", key="texts-all", icon=":material/arrow_back:", type="tertiary", on_click=been.clear)
+        st.button(
+            tr("All {things}", things=things(graph).lower()),
+            key="texts-all",
+            icon=":material/arrow_back:",
+            type="tertiary",
+            on_click=been.clear,
+        )
         for node in been[-BEEN:-1]:
             st.button(plain(short(label(graph, node))), key=f"texts-way-{node}", type="tertiary", on_click=go, args=(graph, node))
             st.caption("›", width="content")
@@ -95,7 +102,7 @@ def _neighbours(graph: Graph, node: int) -> None:
     """Its relations, the heaviest first; a click goes on."""
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
-        st.caption("It is related to nothing else.")
+        st.caption(tr("It is related to nothing else."))
         return
     table, heavy = graph.columns.edges, _weights(graph)[edges]
     order = np.lexsort((neighbours, edges, -heavy, forward if is_tree(graph) else np.zeros(len(edges))))  # in a tree what sums it up first
@@ -110,15 +117,15 @@ def _neighbours(graph: Graph, node: int) -> None:
             go(graph, int(neighbours[rows[row]]))
 
     columns = {
-        "Way": ["→" if ahead else "←" for ahead in forward[rows]] if graph.n_relations > 1 and not is_tree(graph) else [],
-        "Related to": [label(graph, int(other)) for other in neighbours[rows]],
-        "Relation": ["sums up" if ahead else "is summed up in" for ahead in forward[rows]]
+        tr("Way"): ["→" if ahead else "←" for ahead in forward[rows]] if graph.n_relations > 1 and not is_tree(graph) else [],
+        tr("Related to"): [label(graph, int(other)) for other in neighbours[rows]],
+        tr("Relation"): [tr("sums up") if ahead else tr("is summed up in") for ahead in forward[rows]]
         if is_tree(graph)
         else relation_names(graph, some),
-        "Keywords": table.texts("keywords", some) if table is not None else [""] * len(some),
-        "Weight": heavy[rows].tolist() if np.ptp(heavy) else [],
-        "Description": relation_texts(graph, some),
-        "Text": [shorten(text, SHOWN) for text in node_texts(graph, neighbours[rows])] if of_chunks(graph) else [],
+        tr("Keywords"): table.texts("keywords", some) if table is not None else [""] * len(some),
+        tr("Weight"): heavy[rows].tolist() if np.ptp(heavy) else [],
+        tr("Description"): relation_texts(graph, some),
+        tr("Text"): [shorten(text, SHOWN) for text in node_texts(graph, neighbours[rows])] if of_chunks(graph) else [],
     }
     st.markdown(f"**{many(len(order), 'relation')}**")
     st.dataframe(
@@ -129,11 +136,11 @@ def _neighbours(graph: Graph, node: int) -> None:
         selection_mode="single-cell",
         height=min(300, 38 + 35 * len(rows)),
         column_config={
-            "Way": st.column_config.TextColumn(width=50, help="→ the relation leads to the other, ← it comes from there"),
-            "Weight": st.column_config.NumberColumn(width=80, format="%.3g", help="How often, or how strongly, the texts say so"),
+            tr("Way"): st.column_config.TextColumn(width=50, help=tr("→ the relation leads to the other, ← it comes from there")),
+            tr("Weight"): st.column_config.NumberColumn(width=80, format="%.3g", help=tr("How often, or how strongly, the texts say so")),
         },
     )
-    pager(Session.texts_near_page, shown, len(order), NEIGHBOURS, "Relations", "Click one to go there.")
+    pager(Session.texts_near_page, shown, len(order), NEIGHBOURS, tr("Relations"), tr("Click one to go there."))
 
 
 def _picture(graph: Graph, node: int) -> None:
@@ -144,8 +151,8 @@ def _picture(graph: Graph, node: int) -> None:
     drawn = {*part.near, *part.far}
     with st.container(border=True):
         html = picture(graph, part, st.context.theme.type == "dark")
-        show(html, lambda clicked: go(graph, clicked) if clicked in drawn else None, "The entity among those it is related to")
-    st.caption(f"Drawn: {len(part.near):,} it is most related to. Click a dot to go there.")
+        show(html, lambda clicked: go(graph, clicked) if clicked in drawn else None, tr("The entity among those it is related to"))
+    st.caption(tr("Drawn: {near:,} it is most related to. Click a dot to go there.", near=len(part.near)))
 
 
 def _weights(graph: Graph) -> np.ndarray:
@@ -159,11 +166,11 @@ def _passages(graph: Graph, node: int) -> None:
     rows_of_node, name, chunks = chunks_of(graph, "nodes")[node], graph.node_name(node), graph.columns.chunks
     if chunks is None or not len(rows_of_node):
         return
-    st.markdown(f"**{'Rests on' if of_chunks(graph) else 'Told in'} {many(len(rows_of_node), 'chunk')}**")
+    st.markdown(f"**{tr('Rests on') if of_chunks(graph) else tr('Told in')} {many(len(rows_of_node), 'chunk')}**")
     shown = page_of(Session.texts_passage_page, len(rows_of_node), PASSAGES)
     rows = rows_of_node[shown.start : shown.stop].tolist()
     for row in rows:
         passage(chunks, row, "" if of_chunks(graph) else name)
     if not of_chunks(graph) and not any(pattern(name).search(text) for text in chunks.texts("text", rows)):
-        st.caption("The name does not stand in these chunks letter by letter: the texts spell it in other ways.")
-    pager(Session.texts_passage_page, shown, len(rows_of_node), PASSAGES, "Chunks")
+        st.caption(tr("The name does not stand in these chunks letter by letter: the texts spell it in other ways."))
+    pager(Session.texts_passage_page, shown, len(rows_of_node), PASSAGES, tr("Chunks"))

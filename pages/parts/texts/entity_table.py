@@ -9,6 +9,7 @@ from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_texts
 from pages.parts.shared.session_state import Session
+from pages.parts.shared.wording import tr
 from pages.parts.texts.walking import go, is_tree, label, levels, of_chunks
 
 SHOWN = 160  # characters of a description
@@ -25,22 +26,22 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
             go(graph, int(nodes[row]))
 
     columns = {
-        "Name": [label(graph, int(node)) for node in nodes],
-        "Type": _types(graph, nodes),
-        "Relations": graph.degrees(nodes).tolist(),
-        "Chunks": [] if bare else (chunk_lists.indptr[nodes + 1] - chunk_lists.indptr[nodes]).tolist(),
-        "Text" if bare else "Description": [shorten(text, SHOWN) for text in node_texts(graph, nodes)],
+        tr("Name"): [label(graph, int(node)) for node in nodes],
+        tr("Type"): _types(graph, nodes),
+        tr("Relations"): graph.degrees(nodes).tolist(),
+        tr("Chunks"): [] if bare else (chunk_lists.indptr[nodes + 1] - chunk_lists.indptr[nodes]).tolist(),
+        tr("Text") if bare else tr("Description"): [shorten(text, SHOWN) for text in node_texts(graph, nodes)],
     }
     st.dataframe(
-        {column: values for column, values in columns.items() if any(values) or column == "Relations"},
+        {column: values for column, values in columns.items() if any(values) or column == tr("Relations")},
         key=Session.texts_table[this].name,
         hide_index=True,
         on_select=clicked,
         selection_mode="single-cell",
         height=min(560, 38 + 35 * len(nodes)),
         column_config={
-            "Relations": st.column_config.NumberColumn(width=90, format="localized"),
-            "Chunks": st.column_config.NumberColumn(width=80, format="localized", help="The chunks that tell of it"),
+            tr("Relations"): st.column_config.NumberColumn(width=90, format="localized"),
+            tr("Chunks"): st.column_config.NumberColumn(width=80, format="localized", help=tr("The chunks that tell of it")),
         },
     )
 

@@ -6,9 +6,10 @@ import numpy as np
 import streamlit as st
 
 from core.graph.columns import Table
+from pages.parts.shared.wording import tr
 
 
-@st.cache_data(max_entries=64, show_spinner="Searching …")
+@st.cache_data(max_entries=64, show_spinner=tr("Searching …"))
 def found(digest: str, words: str, columns: tuple[str, ...], _table: Table) -> np.ndarray:
     """The rows that hold the words, one after the other and whatever their case, in one of the columns; ascending."""
     import pyarrow.compute as pc

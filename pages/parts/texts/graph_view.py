@@ -13,6 +13,7 @@ from core.graph.names.lookup import names
 from core.graph.store import Graph
 from core.graph.texts import n_chunks
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.wording import tr
 from pages.parts.texts.beside import beside_another
 from pages.parts.texts.communities import communities
 from pages.parts.texts.entity import entity
@@ -23,7 +24,7 @@ from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.walking import BESIDE, CHUNKS, COMMUNITIES, ENTITIES, is_tree, levels, of_chunks, things, trail
 
 ROWS = 50
-EVERY = "every type"
+EVERY = tr("every type")
 SEARCHED, NEAR = 200, 55  # names that a search brings at most, and how near they are at least, of 100
 
 
@@ -31,7 +32,7 @@ def look(corpus: Corpus, build: Build, as_built: Graph, graph: Graph) -> None:
     """Draw an entity where one was chosen, else the table of all; or the communities, where the graph has any; or of the graph as it was
     built, without merges, what one chunk added, or another graph of the same texts beside it."""
     if not graph.n_nodes:
-        st.info("Nothing was found in these texts from which a graph could be made.", icon=":material/hub:")
+        st.info(tr("Nothing was found in these texts from which a graph could be made."), icon=":material/hub:")
         return
     one = session.texts_view in ("", ENTITIES) and bool(trail(graph))
     if not one:
@@ -57,7 +58,7 @@ def _view(graph: Graph) -> str:
     if session.texts_view not in views:
         session.texts_view = ENTITIES
     return st.segmented_control(
-        "What is looked at",
+        tr("What is looked at"),
         views,
         key=Session.texts_view.name,
         required=True,
@@ -68,15 +69,15 @@ def _view(graph: Graph) -> str:
 
 def _figures(graph: Graph) -> None:
     communities = graph.columns.communities
-    figures = [(things(graph), graph.n_nodes), ("Relations", graph.n_edges)]
-    figures += [] if of_chunks(graph) else [("Chunks", n_chunks(graph))]
-    figures += [("Communities", len(communities))] if communities is not None else []
+    figures = [(things(graph), graph.n_nodes), (tr("Relations"), graph.n_edges)]
+    figures += [] if of_chunks(graph) else [(tr("Chunks"), n_chunks(graph))]
+    figures += [(tr("Communities"), len(communities))] if communities is not None else []
     with st.container(horizontal=True, gap="medium"):
         for words, number in figures:
             st.metric(words, f"{number:,}", width="content")
 
 
-@st.cache_data(max_entries=16, show_spinner="Counting types …")
+@st.cache_data(max_entries=16, show_spinner=tr("Counting types …"))
 def types(digest: str, _graph: Graph) -> dict[str, int]:
     """How many nodes each type has, the most frequent first; of a tree each level, the highest first."""
     import pyarrow.compute as pc
@@ -91,7 +92,7 @@ def types(digest: str, _graph: Graph) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-@st.cache_data(max_entries=16, show_spinner="Ordering entities …")
+@st.cache_data(max_entries=16, show_spinner=tr("Ordering entities …"))
 def ordered(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
     """The nodes of a type, or all, those with the most relations first; of a tree those of the highest level."""
     import pyarrow.compute as pc
@@ -109,12 +110,12 @@ def _entities(graph: Graph) -> None:
     chunks = of_chunks(graph)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = st.text_input(
-            "Search",
+            tr("Search"),
             key="texts_name",
             persist_state="session",
             live=True,
             type="search",
-            placeholder="Words that stand in the text" if chunks else "Type a name, or a part of one",
+            placeholder=tr("Words that stand in the text") if chunks else tr("Type a name, or a part of one"),
             icon=":material/search:",
             label_visibility="collapsed",
             on_change=Session.texts_entity_page[graph.digest].put,
@@ -127,7 +128,9 @@ def _entities(graph: Graph) -> None:
         near = (_telling if chunks else _named)(graph, typed)
         nodes = near[np.isin(near, nodes)]
     if not len(nodes):
-        st.caption("No text holds these words, one after the other." if chunks else "No name is near to that. Try another spelling.")
+        st.caption(
+            tr("No text holds these words, one after the other.") if chunks else tr("No name is near to that. Try another spelling.")
+        )
         return
     shown = page_of(Session.texts_entity_page[graph.digest], len(nodes), ROWS)
     entity_table(graph, nodes[shown.start : shown.stop], f"entities-{shown.start}")
@@ -137,7 +140,7 @@ def _entities(graph: Graph) -> None:
         len(nodes),
         ROWS,
         things(graph),
-        "Click one to read it." if chunks else "Click one to see where it comes from.",
+        tr("Click one to read it.") if chunks else tr("Click one to see where it comes from."),
     )
 
 
@@ -160,11 +163,13 @@ def _type(graph: Graph) -> str | None:
     counted = types(graph.digest, graph)
     if len(counted) < 2:
         return None
-    words = {EVERY: f"all types  ·  {graph.n_nodes:,}"} | {name: f"{name or 'without a type'}  ·  {n:,}" for name, n in counted.items()}
+    words = {EVERY: tr("all types  ·  {n_nodes:,}", n_nodes=graph.n_nodes)} | {
+        name: f"{name or tr('without a type')}  ·  {n:,}" for name, n in counted.items()
+    }
     if session.texts_type not in words:
         session.texts_type = EVERY
     kind = st.selectbox(
-        "Type",
+        tr("Type"),
         list(words),
         key=Session.texts_type.name,
         persist_state="session",

@@ -14,6 +14,7 @@ from core.graph.store import Graph
 from core.graph.texts import chunk_lists, n_chunks, relation_names
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 from pages.parts.texts.passage import passage
 from pages.parts.texts.walking import go as go_to
 from pages.parts.texts.walking import short
@@ -28,21 +29,21 @@ def chunk_by_chunk(graph: Graph) -> None:
     growth: Growth = graph.derived.once("growth of", "chunks", lambda: Growth(graph))
     total, number = n_chunks(graph), Session.texts_chunk[graph.digest]
     if not total:
-        st.caption("This graph does not know which chunk says what.")
+        st.caption(tr("This graph does not know which chunk says what."))
         return
     number.value = min(max(1, number.value), total)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.number_input("Chunk", 1, total, key=number.name, persist_state="session", width=150)
-        st.caption(f"of {total:,}, in the order in which they are read", width="content")
+        st.number_input(tr("Chunk"), 1, total, key=number.name, persist_state="session", width=150)
+        st.caption(tr("of {total:,}, in the order in which they are read", total=total), width="content")
     row = number.value - 1
     adds = growth.adds(row)
     left, right = st.columns(2, gap="large")
     with left:
         passage(graph.columns.chunks, row, *graph.names([*adds.fresh, *adds.known]))
-        st.caption("Marked: the names that the texts spell as the graph does.")
+        st.caption(tr("Marked: the names that the texts spell as the graph does."))
     with right:
-        _entities(graph, "New with this chunk", adds.fresh, "No new entity.")
-        _entities(graph, "Merged with an entity that was there", adds.known, "Nothing that was there before.")
+        _entities(graph, tr("New with this chunk"), adds.fresh, tr("No new entity."))
+        _entities(graph, tr("Merged with an entity that was there"), adds.known, tr("Nothing that was there before."))
         _relations(graph, adds)
     _growing(graph, growth, row)
 
@@ -54,42 +55,44 @@ def _entities(graph: Graph, title: str, nodes: np.ndarray, none: str) -> None:
         return
     with st.container(horizontal=True, gap="small"):
         for node, chunks in zip(nodes[:BUTTONS].tolist(), chunk_lists(graph, "nodes", nodes[:BUTTONS])):
-            help_text = f"In {many(len(chunks), 'chunk')}, first in chunk {chunks[0] + 1:,}." if chunks else None
+            help_text = (
+                tr("In {chunks}, first in chunk {first:,}.", chunks=many(len(chunks), "chunk"), first=chunks[0] + 1) if chunks else None
+            )
             name = plain(short(graph.node_name(node)))
             st.button(name, key=f"texts-adds-{node}", type="tertiary", on_click=go_to, args=(graph, node), help=help_text)
     if len(nodes) > BUTTONS:
-        st.caption(f"and {len(nodes) - BUTTONS:,} more")
+        st.caption(tr("and {more:,} more", more=len(nodes) - BUTTONS))
 
 
 def _relations(graph: Graph, adds: ChunkAdds) -> None:
     fresh, known = adds.fresh_edges, adds.known_edges
-    st.markdown(f"**Relations said here**  ·  {len(fresh):,} new, {len(known):,} said before")
+    st.markdown(tr("**Relations said here**  ·  {fresh:,} new, {known:,} said before", fresh=len(fresh), known=len(known)))
     edges = np.concatenate([fresh, known])[:LISTED]
     if not len(edges):
-        st.caption("None.")
+        st.caption(tr("None."))
         return
-    said = ["new"] * min(len(fresh), LISTED) + ["before"] * max(0, len(edges) - len(fresh))
+    said = [tr("new")] * min(len(fresh), LISTED) + [tr("before")] * max(0, len(edges) - len(fresh))
     heads, _, tails = graph.triples(edges)
-    rows = {"Said": said, "From": graph.names(heads), "Relation": relation_names(graph, edges), "To": graph.names(tails)}
+    rows = {tr("Said"): said, tr("From"): graph.names(heads), tr("Relation"): relation_names(graph, edges), tr("To"): graph.names(tails)}
     rows = {name: [shorten(text, 80) for text in texts] for name, texts in rows.items() if any(texts)}
     st.dataframe(
-        rows, hide_index=True, height=min(240, 38 + 35 * len(edges)), column_config={"Said": st.column_config.TextColumn(width=70)}
+        rows, hide_index=True, height=min(240, 38 + 35 * len(edges)), column_config={tr("Said"): st.column_config.TextColumn(width=70)}
     )
     if len(fresh) + len(known) > LISTED:
-        st.caption(f"The first {LISTED} of {len(fresh) + len(known):,}.")
+        st.caption(tr("The first {listed} of {fresh:,}.", listed=LISTED, fresh=len(fresh) + len(known)))
 
 
 def _growing(graph: Graph, growth: Growth, row: int) -> None:
     """The entities with the most relations as they come in, and how many of all there are, chunk by chunk."""
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.markdown("**The graph growing**")
+        st.markdown(tr("**The graph growing**"))
         st.plotly_chart(growing_figure(graph, growth, row), key="texts-growing", config={"displayModeBar": False})
-        st.caption(f"The {min(DRAWN, graph.n_nodes):,} entities with the most relations. Orange: named in this chunk.")
+        st.caption(tr("The {drawn:,} entities with the most relations. Orange: named in this chunk.", drawn=min(DRAWN, graph.n_nodes)))
     with right:
-        st.markdown("**Entities and relations so far**")
+        st.markdown(tr("**Entities and relations so far**"))
         st.plotly_chart(sizes_figure(growth, row), key="texts-sizes", config={"displayModeBar": False})
-        st.caption("A curve that flattens shows that later chunks speak of what is known: names merge.")
+        st.caption(tr("A curve that flattens shows that later chunks speak of what is known: names merge."))
 
 
 def sizes_figure(growth: Growth, row: int) -> go.Figure:
@@ -97,8 +100,8 @@ def sizes_figure(growth: Growth, row: int) -> go.Figure:
     at = np.arange(1, len(growth.nodes) + 1)
     figure = go.Figure(
         [
-            go.Scatter(x=at, y=growth.nodes, name="entities", line={"color": FRESH}),
-            go.Scatter(x=at, y=growth.edges, name="relations", line={"color": HERE}),
+            go.Scatter(x=at, y=growth.nodes, name=tr("entities"), line={"color": FRESH}),
+            go.Scatter(x=at, y=growth.edges, name=tr("relations"), line={"color": HERE}),
         ]
     )
     figure.add_vline(x=row + 1, line={"color": OLD, "dash": "dot"})
@@ -126,7 +129,7 @@ def growing_figure(graph: Graph, growth: Growth, row: int) -> go.Figure:
     play = {"frame": {"duration": 350, "redraw": True}, "transition": {"duration": 0}, "fromcurrent": False}
     stop = {"frame": {"duration": 0, "redraw": True}, "mode": "immediate"}
     buttons = [
-        {"label": "▶ Play", "method": "animate", "args": [[str(at + 1) for at in rows], play]},
+        {"label": tr("▶ Play"), "method": "animate", "args": [[str(at + 1) for at in rows], play]},
         {"label": "❚❚", "method": "animate", "args": [[None], stop]},
     ]
     steps = [{"label": str(at + 1), "method": "animate", "args": [[str(at + 1)], stop]} for at in rows]
@@ -156,7 +159,7 @@ def growing_figure(graph: Graph, growth: Growth, row: int) -> go.Figure:
                 "x": 0.3,
                 "len": 0.7,
                 "y": 0,
-                "currentvalue": {"prefix": "chunk ", "xanchor": "right"},
+                "currentvalue": {"prefix": tr("chunk "), "xanchor": "right"},
                 "steps": steps,
             }
         ],

@@ -10,42 +10,46 @@ from core.builds.shipped import builds_of, ships
 from core.corpus import Corpus
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 OWN = "own"
 KINDS = {
-    "passage": ("Passage graph", "The chunks themselves, joined where they share an entity."),
-    "tree": ("Tree", "Chunks at the bottom, above them summaries of those that are alike."),
-    "tree-k": ("Tree by k-means", "The same over groups of ten, quicker on many texts (RAPTOR-K)."),
-    "kg": ("Knowledge graph", "Entities, and the relations between them by name."),
-    "kg-synonyms": ("Knowledge graph, alike names", "The same with edges between entities whose names mean nearly the same (HippoRAG)."),
-    "tkg": ("Textual knowledge graph", "Entities and relations, each with a description in words."),
-    "tkg-synonyms": (
-        "Textual graph, alike entities",
-        "The same with “is” edges between entities that mean nearly the same (fast-graphrag).",
+    "passage": (tr("Passage graph"), tr("The chunks themselves, joined where they share an entity.")),
+    "tree": (tr("Tree"), tr("Chunks at the bottom, above them summaries of those that are alike.")),
+    "tree-k": (tr("Tree by k-means"), tr("The same over groups of ten, quicker on many texts (RAPTOR-K).")),
+    "kg": (tr("Knowledge graph"), tr("Entities, and the relations between them by name.")),
+    "kg-synonyms": (
+        tr("Knowledge graph, alike names"),
+        tr("The same with edges between entities whose names mean nearly the same (HippoRAG)."),
     ),
-    "rkg": ("Rich knowledge graph", "Entities and relations with descriptions, relations with keywords as well."),
-    "links": ("Linked documents", "The documents themselves, joined by links (FastInsight's corpus graph)."),
-    OWN: ("Own lines", "Graphs by steps that were changed here, or written on the command line."),
+    "tkg": (tr("Textual knowledge graph"), tr("Entities and relations, each with a description in words.")),
+    "tkg-synonyms": (
+        tr("Textual graph, alike entities"),
+        tr("The same with “is” edges between entities that mean nearly the same (fast-graphrag)."),
+    ),
+    "rkg": (tr("Rich knowledge graph"), tr("Entities and relations with descriptions, relations with keywords as well.")),
+    "links": (tr("Linked documents"), tr("The documents themselves, joined by links (FastInsight's corpus graph).")),
+    OWN: (tr("Own lines"), tr("Graphs by steps that were changed here, or written on the command line.")),
 }
 READERS = {
-    "opened": ("Another tool", "As its index has it, with its vectors where the encoder fits."),
-    "names": ("Names and terms", "No language model is asked: names joined, common phrases left out."),
-    "noun-phrases": ("Names and noun phrases", "No language model is asked: as LazyGraphRAG does."),
-    "described": ("Names by a parser, described by a language model", "One call for each chunk."),
-    "llm": ("A language model", "Finds more, and takes far longer."),
-    "paper": ("A language model, as in the papers", "Chunks of 1,200 tokens, read twice: for a model that reads and writes more."),
+    "opened": (tr("Another tool"), tr("As its index has it, with its vectors where the encoder fits.")),
+    "names": (tr("Names and terms"), tr("No language model is asked: names joined, common phrases left out.")),
+    "noun-phrases": (tr("Names and noun phrases"), tr("No language model is asked: as LazyGraphRAG does.")),
+    "described": (tr("Names by a parser, described by a language model"), tr("One call for each chunk.")),
+    "llm": (tr("A language model"), tr("Finds more, and takes far longer.")),
+    "paper": (tr("A language model, as in the papers"), tr("Chunks of 1,200 tokens, read twice: for a model that reads and writes more.")),
 }
 LINKS = {
-    "given": ("Their own links", "Those that the documents came with, such as references."),
-    "nearest": ("The nearest in meaning", "Each document is linked to those that the encoder puts nearest."),
-    "terms": ("Rare words in common", "No model decides what is linked."),
-    "cited": ("References in the text", "Of papers with titles and lists of references; no model is asked."),
-    "cited-llm": ("References that a language model finds", "One call for each chunk of 4,096 characters."),
+    "given": (tr("Their own links"), tr("Those that the documents came with, such as references.")),
+    "nearest": (tr("The nearest in meaning"), tr("Each document is linked to those that the encoder puts nearest.")),
+    "terms": (tr("Rare words in common"), tr("No model decides what is linked.")),
+    "cited": (tr("References in the text"), tr("Of papers with titles and lists of references; no model is asked.")),
+    "cited-llm": (tr("References that a language model finds"), tr("One call for each chunk of 4,096 characters.")),
 }
 WRITERS = {
-    "noun-phrases": ("Central sentences", "No language model: the sentences nearest to what all of them say."),
-    "llm": ("A language model", "Written anew, which takes far longer."),
-    "paper": ("A language model, as in the papers", "Chunks of 1,200 tokens: for a model that reads and writes more."),
+    "noun-phrases": (tr("Central sentences"), tr("No language model: the sentences nearest to what all of them say.")),
+    "llm": (tr("A language model"), tr("Written anew, which takes far longer.")),
+    "paper": (tr("A language model, as in the papers"), tr("Chunks of 1,200 tokens: for a model that reads and writes more.")),
 }
 
 
@@ -62,7 +66,7 @@ def chosen_build(corpus: Corpus) -> Build:
     there = [*built, *(one for one in came if one not in built)]
     _begin(corpus, offered, there)
     kind = st.segmented_control(
-        "Kind of graph",
+        tr("Kind of graph"),
         [kind for kind, some in offered.items() if some],
         key=Session.texts_kind.name,
         required=True,
@@ -95,8 +99,14 @@ def chosen_build(corpus: Corpus) -> Build:
 def _asked(kind: str) -> str:
     """What is chosen among the builds of a kind."""
     if kind == OWN:
-        return "Which steps"
-    return "What links them" if kind == "links" else "Who writes the summaries" if kind.startswith("tree") else "Who reads the chunks"
+        return tr("Which steps")
+    return (
+        tr("What links them")
+        if kind == "links"
+        else tr("Who writes the summaries")
+        if kind.startswith("tree")
+        else tr("Who reads the chunks")
+    )
 
 
 def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) -> None:
@@ -119,7 +129,7 @@ def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) 
 
 def _ready(kinds: list[str]) -> str:
     names = [KINDS[kind][0].lower() for kind in kinds]
-    return f" Built of these texts as well: {', '.join(names)}." if names else ""
+    return tr(" Built of these texts as well: {names}.", names=", ".join(names)) if names else ""
 
 
 def _words(some: list[Build]) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from pages.parts.shared.people import barred
 from pages.parts.shared.question_file import Chosen, choose_questions
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.wording import tr
 
 
 def bring_known(here: str) -> None:
@@ -22,12 +23,14 @@ def bring_known(here: str) -> None:
     corpus = corpora().get(here)
     if not isinstance(corpus, Corpus) or not corpus.own or barred(OWNED_AS, here):
         return
-    st.markdown("**Questions with known answers**")
-    st.write("Compare offers them, and Evaluate counts by them.")
+    st.markdown(tr("**Questions with known answers**"))
+    st.write(tr("Compare offers them, and Evaluate counts by them."))
     if corpus.sets:
-        st.caption(plain("Here already: " + ", ".join(f"{title} ({len(corpus.questions(name)):,})" for name, title in corpus.sets.items())))
+        st.caption(
+            plain(tr("Here already: ") + ", ".join(f"{title} ({len(corpus.questions(name)):,})" for name, title in corpus.sets.items()))
+        )
     _, chosen = choose_questions(f"texts_questions-{session.texts_questions_round}", documents=True)
-    if chosen and st.button("Keep these questions", key="texts_questions_keep", type="primary", icon=":material/quiz:"):
+    if chosen and st.button(tr("Keep these questions"), key="texts_questions_keep", type="primary", icon=":material/quiz:"):
         _keep(corpus.name, chosen)
     _said(corpus.name)
 
@@ -42,8 +45,12 @@ def _keep(name: str, chosen: Chosen) -> None:
         return
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    with_answers = f"{brought.answered:,} with known answers, {brought.gold:,} with gold documents"
-    session.texts_said = (name, f"{many(brought.number, 'question')} kept, {with_answers}.", brought.notes)
+    with_answers = tr("{answered:,} with known answers, {gold:,} with gold documents", answered=brought.answered, gold=brought.gold)
+    session.texts_said = (
+        name,
+        tr("{questions} kept, {with_answers}.", questions=many(brought.number, "question"), with_answers=with_answers),
+        brought.notes,
+    )
     session.texts_questions_round += 1
     st.rerun()
 

@@ -25,6 +25,7 @@ from pages.parts.shared.people import barred, held
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import isolated, many, plain
+from pages.parts.shared.wording import noun, tr
 from pages.parts.shared.working import working
 from pages.parts.texts.beside import on_build
 
@@ -45,9 +46,9 @@ def mended(corpus: Corpus, one: Build, graph: Graph, again: Callable[[Corpus, Bu
     except HopscopeError as error:
         st.error(plain(str(error)))
         return graph
-    with st.expander("Mend: entities under several names", icon=":material/healing:", key="texts_mend"):
+    with st.expander(tr("Mend: entities under several names"), icon=":material/healing:", key="texts_mend"):
         st.caption(
-            "A merge is for all graphs of these texts, and is done again whenever one is built anew. The documents stay as they are."
+            tr("A merge is for all graphs of these texts, and is done again whenever one is built anew. The documents stay as they are.")
         )
         if trouble := Session.mend_trouble.take():
             st.error(plain(trouble))
@@ -65,14 +66,14 @@ def _joined(corpus: Corpus, one: Build, now: Graph, mends: Mends, why: str, agai
     known = status(corpus, one)
     merges = name_merges(known.report)
     if known.renamed:
-        wait = held(why or ("It is being built." if being_built(corpus, one) else ""))
+        wait = held(why or (tr("It is being built.") if being_built(corpus, one) else ""))
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="mend-anew"):
             st.markdown(f":material/info: {plain(known.outdated)}", width="stretch")
-            st.button("Build anew", key="split-again", icon=":material/refresh:", on_click=_again, args=(again, corpus, one), **wait)
+            st.button(tr("Build anew"), key="split-again", icon=":material/refresh:", on_click=_again, args=(again, corpus, one), **wait)
     if not merges.made and not merges.near:
         return
     shown = session.mend_shown or SHOWN
-    st.markdown(f"**{many(merges.made_in_all, 'name')} joined by the build**")
+    st.markdown(tr("**{names} joined by the build**", names=many(merges.made_in_all, "name")))
     for place, row in enumerate(merges.made[:shown]):
         names = (row.name, row.into)
         refused = pair(*names) in mends.refused
@@ -83,13 +84,13 @@ def _joined(corpus: Corpus, one: Build, now: Graph, mends: Mends, why: str, agai
             change = (
                 (lambda mends, names=names: mends.allowing([names])) if refused else (lambda mends, names=names: mends.refusing([names]))
             )
-            label, key = "The same after all" if refused else "Not the same", f"split-{place}-{row.name}-{row.into}"
+            label, key = tr("The same after all") if refused else tr("Not the same"), f"split-{place}-{row.name}-{row.into}"
             with _controls():
                 st.badge(row.rule, color="gray")
                 st.button(label, key=key, type="tertiary", on_click=_change, args=(corpus, change), **held(why))
     _more(len(merges.made), "joined")
     if merges.made_in_all > len(merges.made):
-        st.caption(f"Only {len(merges.made):,} of them are listed, those of the most documents.")
+        st.caption(tr("Only {made:,} of them are listed, those of the most documents.", made=len(merges.made)))
     _nearly(corpus, merges, now, mends, why)
 
 
@@ -99,7 +100,10 @@ def _nearly(corpus: Corpus, merges: NameMerges, now: Graph, mends: Mends, why: s
     open_ones = [(row, fulls) for row in merges.near if now.nodes_named(row.name) and (fulls := here(row))]
     if not open_ones:
         return
-    st.markdown(f"**{many(len(open_ones), 'name')} that may be one of several**", help="Of the same document, so that none was chosen")
+    st.markdown(
+        tr("**{names} that may be one of several**", names=many(len(open_ones), "name")),
+        help=tr("Of the same document, so that none was chosen"),
+    )
     for place, (row, fulls) in enumerate(open_ones[: session.mend_shown or SHOWN]):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"near-row-{place}"):
             st.markdown(f"**{isolated(row.name)}** ({many(row.times, 'document')})", width="stretch", help=_where(row))
@@ -108,9 +112,9 @@ def _nearly(corpus: Corpus, merges: NameMerges, now: Graph, mends: Mends, why: s
                 for into in fulls[:CANDIDATES]:
                     key, edit = f"near-{place}-{row.name}-{into}", Edit("merge", (row.name, into))
                     accept = lambda mends, edit=edit: mends.accepted([edit])
-                    st.button(f"Merge into {plain(into)}", key=key, on_click=_change, args=(corpus, accept), **held(why))
+                    st.button(tr("Merge into {into}", into=plain(into)), key=key, on_click=_change, args=(corpus, accept), **held(why))
                 key = f"none-{place}-{row.name}"
-                st.button("None of them", key=key, type="tertiary", on_click=_change, args=(corpus, refuse), **held(why))
+                st.button(tr("None of them"), key=key, type="tertiary", on_click=_change, args=(corpus, refuse), **held(why))
     _more(len(open_ones), "near")
 
 
@@ -121,7 +125,7 @@ def _controls() -> Any:
 
 def _where(row: NameMerge | NearMerge) -> str:
     """The documents of a row."""
-    return plain(f"In {', '.join(row.documents)}{' …' if row.times > len(row.documents) else ''}")
+    return plain(tr("In {documents}{more}", documents=", ".join(row.documents), more=" …" if row.times > len(row.documents) else ""))
 
 
 def _more(rows: int, key: str) -> None:
@@ -129,7 +133,9 @@ def _more(rows: int, key: str) -> None:
     shown = session.mend_shown or SHOWN
     if rows > shown:
         more = Session.mend_shown.put
-        st.button(f"Show more · {rows - shown:,} left", type="tertiary", key=f"mend-more-{key}", on_click=more, args=(shown + STEP,))
+        st.button(
+            tr("Show more · {rows:,} left", rows=rows - shown), type="tertiary", key=f"mend-more-{key}", on_click=more, args=(shown + STEP,)
+        )
 
 
 def _again(again: Callable[[Corpus, Build], object], corpus: Corpus, one: Build) -> None:
@@ -140,8 +146,12 @@ def _again(again: Callable[[Corpus, Build], object], corpus: Corpus, one: Build)
 def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: str) -> None:
     """What may be the same, each with a button that merges it and one that refuses it."""
     if graph.n_nodes > COMPARED_HERE:
-        how = f"{COMPARED_HERE:,} entities: python -m core corpus mend {corpus.name} lists what may be the same."
-        st.caption(plain(f"This graph has more than {how}"))
+        how = tr(
+            "{compared_here:,} entities: python -m core corpus mend {corpus} lists what may be the same.",
+            compared_here=COMPARED_HERE,
+            corpus=corpus.name,
+        )
+        st.caption(plain(tr("This graph has more than {how}", how=how)))
         return
     job = engine().jobs.get(_alike_key(graph))
     done = job is not None and job.ended and not job.error
@@ -150,30 +160,32 @@ def _suggestions(corpus: Corpus, graph: Graph, now: Graph, mends: Mends, why: st
     st.markdown(f"**{many(len(found), 'suggestion')}**")
     if not found:
         st.caption(
-            "No two names differ in case, accents, apostrophes or plural alone." if job is None or not job.ended else "None is left."
+            tr("No two names differ in case, accents, apostrophes or plural alone.")
+            if job is None or not job.ended
+            else tr("None is left.")
         )
     for place, one in enumerate(found[:shown]):
         name, into = one.edit.names
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"mend-row-{place}"):
             words = f"**{isolated(name)}** ({one.passages[0]:,}) → **{isolated(into)}** ({one.passages[1]:,})"
-            st.markdown(words, width="stretch", help="In brackets: of how many passages each comes")
+            st.markdown(words, width="stretch", help=tr("In brackets: of how many passages each comes"))
             accept = lambda mends, edit=one.edit: mends.accepted([edit])
             refuse = lambda mends, names=one.edit.names: mends.refusing([names])
             with _controls():
-                st.badge(one.reason if one.cosine is None else f"alike, {one.cosine:.2f}", color="gray")
-                st.button("Merge", key=f"mend-{name}-{into}", on_click=_change, args=(corpus, accept), **held(why))
+                st.badge(one.reason if one.cosine is None else tr("alike, {cosine:.2f}", cosine=one.cosine), color="gray")
+                st.button(tr("Merge"), key=f"mend-{name}-{into}", on_click=_change, args=(corpus, accept), **held(why))
                 st.button(
-                    "Not the same", key=f"refuse-{name}-{into}", type="tertiary", on_click=_change, args=(corpus, refuse), **held(why)
+                    tr("Not the same"), key=f"refuse-{name}-{into}", type="tertiary", on_click=_change, args=(corpus, refuse), **held(why)
                 )
     with st.container(horizontal=True, gap="small"):
         _more(len(found), "suggested")
         if job is None or (job.ended and job.error):
-            st.button("Look for alike names too", key="mend-alike", icon=":material/search:", on_click=_look, args=(graph, mends))
+            st.button(tr("Look for alike names too"), key="mend-alike", icon=":material/search:", on_click=_look, args=(graph, mends))
     if job is not None:
         working(job, "mend-alike", "")
 
 
-@st.cache_data(max_entries=8, show_spinner="Comparing names …")
+@st.cache_data(max_entries=8, show_spinner=tr("Comparing names …"))
 def _by_spelling(digest: str, refused: tuple, _graph: Graph, _mends: Mends) -> list[Suggestion]:
     return by_spelling(_graph, _mends)
 
@@ -193,7 +205,7 @@ def _look(graph: Graph, mends: Mends) -> None:
     key = _alike_key(graph)
 
     def work(job: Job) -> list[Suggestion]:
-        job.tell("Comparing the vectors of names")
+        job.tell(tr("Comparing the vectors of names"))
         return by_vectors(graph, mends, engine().models.encoder(), check=job.check)
 
     engine().jobs.start(key, lambda: Job(key, work))
@@ -206,21 +218,25 @@ def _merges(corpus: Corpus, graph: Graph, mends: Mends, why: str) -> None:
     absent = set(unmatched(graph, mends.edits))
     st.markdown(f"**{many(len(mends.edits), 'merge')}**")
     if absent:
-        fits = "fits" if len(absent) == 1 else "fit"
-        left = f"{many(len(absent), 'merge')} {fits} nothing in this graph, which has no such names, and stays saved for other graphs."
+        fits = noun(len(absent), "fits", "fit")
+        left = tr(
+            "{merges} {fits} nothing in this graph, which has no such names, and stays saved for other graphs.",
+            merges=many(len(absent), "merge"),
+            fits=fits,
+        )
         st.warning(plain(left))
     edits = sorted(mends.edits, key=lambda edit: edit not in absent)
     shown = session.mend_shown or SHOWN
     with st.container(horizontal=True, gap="small", key="mend-saved"):
         for edit in edits[:shown]:
-            words = f"{isolated(edit.names[0])} → {isolated(edit.names[1])}{' (not here)' if edit in absent else ''}"
+            words = f"{isolated(edit.names[0])} → {isolated(edit.names[1])}{tr(' (not here)') if edit in absent else ''}"
             forget = lambda mends, edit=edit: mends.without([edit])
-            how = held(why, "Undo this merge")
+            how = held(why, tr("Undo this merge"))
             key = f"unmend-{edit.written()}"
             st.button(words, icon=":material/undo:", key=key, on_click=_change, args=(corpus, forget), **how)
         if len(edits) > 1:
             nothing = lambda mends: mends.without(mends.edits)
-            st.button("Undo all", key="unmend-all", type="tertiary", on_click=_change, args=(corpus, nothing), **held(why))
+            st.button(tr("Undo all"), key="unmend-all", type="tertiary", on_click=_change, args=(corpus, nothing), **held(why))
     _more(len(edits), "saved")
 
 
@@ -230,11 +246,11 @@ def _refusals(corpus: Corpus, one: Build, mends: Mends, why: str) -> None:
     refused = [names for names in mends.refused if names not in listed]
     if not refused:
         return
-    st.markdown(f"**{many(len(refused), 'pair')} marked as not the same**")
+    st.markdown(tr("**{pairs} marked as not the same**", pairs=many(len(refused), "pair")))
     with st.container(horizontal=True, gap="small", key="mend-refused"):
         for names in refused[: session.mend_shown or SHOWN]:
             allow = lambda mends, names=names: mends.allowing([names])
-            how = held(why, "The same after all: they may be suggested and joined again")
+            how = held(why, tr("The same after all: they may be suggested and joined again"))
             key = f"allow-{names[0]}-{names[1]}"
             st.button(" ≠ ".join(map(isolated, names)), icon=":material/undo:", key=key, on_click=_change, args=(corpus, allow), **how)
     _more(len(refused), "refused")
@@ -245,31 +261,35 @@ def _before_and_after(corpus: Corpus, one: Build, mends: Mends) -> None:
     if not mends.edits:
         return
     lines = _lines(one)
-    st.markdown("**Before and after**")
+    st.markdown(tr("**Before and after**"))
     if not corpus.sets or not lines:
-        st.caption("These texts have no question set." if not corpus.sets else "No method of the catalogue stands on this kind of graph.")
+        st.caption(
+            tr("These texts have no question set.") if not corpus.sets else tr("No method of the catalogue stands on this kind of graph.")
+        )
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = st.selectbox(
-            "Question set", list(corpus.sets), key="mend_set", format_func=lambda name: plain(corpus.sets[name]), width=320
+            tr("Question set"), list(corpus.sets), key="mend_set", format_func=lambda name: plain(corpus.sets[name]), width=320
         )
-        line = st.selectbox("Method", list(lines), key="mend_line", format_func=lambda id: plain(lines[id].label), width=320)
+        line = st.selectbox(tr("Method"), list(lines), key="mend_line", format_func=lambda id: plain(tr(lines[id].label)), width=320)
         st.button(
-            "Evaluate",
+            tr("Evaluate"),
             key="mend-evaluate",
             icon=":material/leaderboard:",
             on_click=_evaluate,
             args=(corpus.name, chosen, lines[line], session.mend_model),
         )
         st.toggle(
-            "With a language model", key=Session.mend_model.name, help="Let a language model answer; else retrieval alone is measured."
+            tr("With a language model"),
+            key=Session.mend_model.name,
+            help=tr("Let a language model answer; else retrieval alone is measured."),
         )
     number = Session.mend_run[corpus.name].value
     if number:
         job = engine().evaluations.get(f"evaluation-{number}")
         if job is not None:
-            working(job, f"mend-run-{number}", "It has ended.", share=True)
-        words = "See both on Evaluate, with the difference on the same questions"
+            working(job, f"mend-run-{number}", tr("It has ended."), share=True)
+        words = tr("See both on Evaluate, with the difference on the same questions")
         st.page_link("pages/evaluate.py", label=words, icon=":material/leaderboard:", query_params={"run": str(number)})
 
 

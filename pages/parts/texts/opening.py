@@ -28,10 +28,11 @@ from pages.parts.shared.people import barred
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 from pages.parts.texts.building import start
 
 NEW = ""
-FOLDER, ZIP, PATH = "A folder", "A zip of it", "A path on this computer"
+FOLDER, ZIP, PATH = tr("A folder"), tr("A zip of it"), tr("A path on this computer")
 ENDS = ["parquet", "json", "graphml", "pkl", "pklz", "txt"]  # of the files that the readers look at
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ODD = re.compile(r"[^\w.\- ]")
@@ -42,16 +43,19 @@ Held = Callable[[], AbstractContextManager[Path]]  # what lays down what was cho
 def open_another(new_name: Callable[[str], str]) -> None:
     """Draw the choice of an index, what of it would be taken, and the button that opens it as new texts, whose name `new_name(title)`
     gives, or as another graph of texts that are here."""
-    box = st.expander("Open the index of another tool", key="index_box", icon=":material/folder_open:", on_change="rerun")
+    box = st.expander(tr("Open the index of another tool"), key="index_box", icon=":material/folder_open:", on_change="rerun")
     if not box.open:
         return
     with box:
         st.write(
-            f"Of {', '.join(one.title for one in TOOLS.values())}. Its texts become documents here, with its graph beside those that are "
-            "built here of them. Where the same texts are here already, its graph can be added to theirs."
+            tr(
+                "Of {tools}. Its texts become documents here, with its graph beside those that are "
+                "built here of them. Where the same texts are here already, its graph can be added to theirs.",
+                tools=", ".join(one.title for one in TOOLS.values()),
+            )
         )
         ways = [FOLDER, ZIP, *([PATH] if _on_this_computer() else [])]
-        way = st.segmented_control("Which index", ways, default=ways[0], key="index_way", label_visibility="collapsed") or ways[0]
+        way = st.segmented_control(tr("Which index"), ways, default=ways[0], key="index_way", label_visibility="collapsed") or ways[0]
         chosen = _chosen(way)
         if chosen is None:
             return
@@ -82,13 +86,15 @@ def _on_this_computer() -> bool:
 def _chosen(way: str) -> tuple[tuple[str, ...], Held] | None:
     """What was chosen: what tells one choice from another, and what lays it down; None where nothing was."""
     if way == PATH:
-        typed = st.text_input("Path of its folder", key="index_path", placeholder="/home/me/ragtest/output", width=520).strip()
+        typed = st.text_input(tr("Path of its folder"), key="index_path", placeholder="/home/me/ragtest/output", width=520).strip()
         return ((typed,), lambda: _there(typed)) if typed else None
     if way == ZIP:
-        file = st.file_uploader("A zip of the folder", type=["zip"], key=f"index_zip-{session.texts_round}", label_visibility="collapsed")
+        file = st.file_uploader(
+            tr("A zip of the folder"), type=["zip"], key=f"index_zip-{session.texts_round}", label_visibility="collapsed"
+        )
         return ((file.file_id,), lambda: _uploaded([file])) if file else None
     files = st.file_uploader(
-        "The folder of the index",
+        tr("The folder of the index"),
         type=ENDS,
         accept_multiple_files="directory",
         key=f"index_folder-{session.texts_round}",
@@ -125,16 +131,16 @@ def laid_down(files: list, folder: Path) -> Path:
                 file.seek(0)
                 shutil.copyfileobj(file, out)
         except OSError as error:
-            raise BadInput(f"{shorten(file.name)} cannot be laid down: {error.strerror or error}.") from None
+            raise BadInput(tr("{name} cannot be laid down: {reason}.", name=shorten(file.name), reason=error.strerror or error)) from None
     return folder
 
 
 def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[str], str]) -> None:
     """What would be taken, and the button."""
     st.markdown(plain(taken.words()))
-    vectors = "Its vectors are taken where the encoder chosen here makes the same, else made anew." if taken.counts["vectors"] else ""
+    vectors = tr("Its vectors are taken where the encoder chosen here makes the same, else made anew.") if taken.counts["vectors"] else ""
     for text in filter(
-        None, [*taken.sentences(), vectors or "It has no vectors that can be read; they are made by the encoder chosen here."]
+        None, [*taken.sentences(), vectors or tr("It has no vectors that can be read; they are made by the encoder chosen here.")]
     ):
         st.caption(plain(text))
     known = {name: corpus for name, corpus in corpora().items() if isinstance(corpus, Corpus) and not barred(OWNED_AS, name)}
@@ -142,14 +148,14 @@ def _form(taken: Taken, key: tuple[str, ...], held: Held, new_name: Callable[[st
     with st.container(horizontal=True, vertical_alignment="bottom"):
         into = NEW
         if own:
-            named = lambda name: f"a graph of {known[name].title}" if name else "new texts"
-            into = st.selectbox("Open it as", [NEW, *own], format_func=named, key="index_into", width=300)
+            named = lambda name: tr("a graph of {title}", title=known[name].title) if name else tr("new texts")
+            into = st.selectbox(tr("Open it as"), [NEW, *own], format_func=named, key="index_into", width=300)
         title = ""
         if into == NEW:
             title = st.text_input(
-                "Title", value=_free(TOOLS[taken.tool].title), key=f"index_title-{'-'.join(key)}", max_chars=LONGEST, width=300
+                tr("Title"), value=_free(TOOLS[taken.tool].title), key=f"index_title-{'-'.join(key)}", max_chars=LONGEST, width=300
             )
-        pressed = st.button("Open it", type="primary", key="index_open", icon=":material/play_arrow:")
+        pressed = st.button(tr("Open it"), type="primary", key="index_open", icon=":material/play_arrow:")
     if pressed:
         try:
             _start(held, into or new_name(title), title)
@@ -170,7 +176,7 @@ def _start(held: Held, name: str, title: str) -> None:
     def work(job: Job) -> Brought:
         with held() as path:
             corpus, taken = open_index(path, name, title, job.tell, job.check)
-        said = f"{taken.counted}, opened from an index of {taken.title}."
+        said = tr("{counted}, opened from an index of {taken}.", counted=taken.counted, taken=taken.title)
         return Brought(corpus, corpus.n_documents, 0, 0, tuple(taken.sentences()), more=said)
 
     key = f"bring-{name}-index"

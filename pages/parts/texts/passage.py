@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.corpus.sentences import sentences
 from core.graph.columns import Table
+from pages.parts.shared.wording import tr
 
 MARK = "background:color-mix(in srgb, #f2b705 38%, transparent);color:inherit;border-radius:3px;padding:0 .12em"
 FAINT = "opacity:.78"
@@ -39,7 +40,7 @@ def marked(text: str, *names: str) -> str:
         shown = _with_marks(cut, start, end, inside)
         parts.append(shown if inside or not found else f'<span style="{FAINT}">{shown}</span>')
         at = end
-    more = f" … <i>{len(text) - LONGEST:,} characters more</i>" if len(text) > LONGEST else ""
+    more = f" … <i>{html.escape(tr('{more:,} characters more', more=len(text) - LONGEST))}</i>" if len(text) > LONGEST else ""
     return re.sub(r"\n\s*\n", "<br><br>", "".join(parts)) + more
 
 
@@ -72,7 +73,7 @@ def where(chunks: Table, row: int) -> tuple[str, str]:
     """What a chunk's document is called, and where in it the chunk stands, in words."""
     document, id = chunks.text("document", row), chunks.text("id", row)
     number = id.removeprefix(document).removeprefix("#")
-    parts = [chunks.text("place", row), f"chunk {int(number) + 1:,}" if number.isdecimal() else ""]
+    parts = [chunks.text("place", row), tr("chunk {number:,}", number=int(number) + 1) if number.isdecimal() else ""]
     return chunks.text("title", row) or document, "  ·  ".join(filter(None, parts))
 
 

@@ -18,17 +18,18 @@ from pages.parts.compare.permalink import Link
 from pages.parts.shared.session import instances
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 from pages.parts.texts.beside import on_build, on_one_graph
 
-LACKS = "These steps make no graph: the brick with the red border says why."
-EMPTY = "There are no steps. Choose a first one, or go back."
+LACKS = tr("These steps make no graph: the brick with the red border says why.")
+EMPTY = tr("There are no steps. Choose a first one, or go back.")
 
 
 def changed_build(corpus: Corpus, base: Build) -> Build | None:
     """Draw the steps of a build; the build that they are now, which is `base` unless they were changed, or None where they lack something,
     which is said."""
     bench = Session.texts_bench.of((corpus.name, base.id), lambda: Bench.of(base.line))
-    with st.expander("Steps of this build", icon=":material/linear_scale:", key="texts_steps"):
+    with st.expander(tr("Steps of this build"), icon=":material/linear_scale:", key="texts_steps"):
         data = drawn(bench, {}, refused=lambda operator: operator.lacks(corpus))
         bricks({**data, "compact": True}, lambda message: bench.hear(message, check_expression), Session.texts_bricks)
     line = bench.line
@@ -37,11 +38,15 @@ def changed_build(corpus: Corpus, base: Build) -> Build | None:
     words = change_words(base.line, line) if line is not None else LACKS if bench.draft.bricks else EMPTY
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="texts-changed"):
         st.caption(f":material/edit: {plain(words)}", width="content")
-        st.button("Back to the chosen build", key="texts_steps_back", type="tertiary", icon=":material/undo:", on_click=_back)
+        st.button(tr("Back to the chosen build"), key="texts_steps_back", type="tertiary", icon=":material/undo:", on_click=_back)
     if line is None:
         return None
     found = find(repr(line))
-    return found if not found.own else replace(found, title=f"{found.title}: {line.words()}" if base.own else f"{base.title}, changed")
+    return (
+        found
+        if not found.own
+        else replace(found, title=f"{found.title}: {line.words()}" if base.own else tr("{title}, changed", title=base.title))
+    )
 
 
 def _back() -> None:
@@ -54,13 +59,13 @@ def ask_on(corpus: Corpus, one: Build) -> None:
         return
     row = next((row for row in instances().values() if row.documents and on_one_graph(row, one)), None)
     if row is None:
-        st.caption("No method of the catalogue is made for such a graph. A line begins on it so, with “As text” on Build:")
+        st.caption(tr("No method of the catalogue is made for such a graph. A line begins on it so, with “As text” on Build:"))
         st.code(f"BuiltGraph(build={one.id!r})", language=None, wrap_lines=True)
         return
     lanes = (repr(on_build(row, one).line), row.id)
     st.link_button(
-        f"Ask {plain(row.name)} on this graph",
+        tr("Ask {method} on this graph", method=plain(row.name)),
         Link(lanes=lanes, source=CorpusSource(corpus.name), typed=True).address("./"),
         icon=":material/view_column:",
-        help="Opens Compare in a new tab: the method on this graph, beside the same on the one that it usually takes.",
+        help=tr("Opens Compare in a new tab: the method on this graph, beside the same on the one that it usually takes."),
     )

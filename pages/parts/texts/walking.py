@@ -6,9 +6,15 @@ from core.graph.columns import Rows, Table
 from core.graph.store import Graph
 from core.graph.texts import leaves
 from pages.parts.shared.session_state import session
+from pages.parts.shared.wording import tr
 from pages.parts.texts.passage import where
 
-ENTITIES, COMMUNITIES, CHUNKS, BESIDE = "Entities", "Communities", "Chunk by chunk", "Beside another graph"  # ways to look at a graph
+ENTITIES, COMMUNITIES, CHUNKS, BESIDE = (
+    tr("Entities"),
+    tr("Communities"),
+    tr("Chunk by chunk"),
+    tr("Beside another graph"),
+)  # ways to look at a graph
 LONGEST = 40  # characters of a name on a button
 
 
@@ -40,12 +46,14 @@ def is_tree(graph: Graph) -> bool:
 
 def levels(graph: Graph) -> list[str]:
     """What each node of a tree is, in words."""
-    return ["chunk" if level == 0 else f"summary, level {level}" for level in graph.columns.nodes.numbers("level").tolist()]
+    return [
+        tr("chunk") if level == 0 else tr("summary, level {level}", level=level) for level in graph.columns.nodes.numbers("level").tolist()
+    ]
 
 
 def things(graph: Graph) -> str:
     """What the nodes of a graph are, in a word."""
-    return "Chunks and summaries" if is_tree(graph) else "Chunks" if of_chunks(graph) else "Entities"
+    return tr("Chunks and summaries") if is_tree(graph) else tr("Chunks") if of_chunks(graph) else tr("Entities")
 
 
 def own_chunks(graph: Graph, nodes) -> dict[int, int]:
@@ -82,7 +90,7 @@ def communities_of(graph: Graph, node: int) -> list[int]:
 
 def community_title(table: Table, row: int) -> str:
     """What a community is called."""
-    return table.text("title", row) or f"Community {row + 1}"
+    return table.text("title", row) or tr("Community {number}", number=row + 1)
 
 
 def short(name: str) -> str:

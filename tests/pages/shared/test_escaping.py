@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from string import Formatter
 
 import pytest
 
@@ -29,6 +30,8 @@ def safe(text: ast.expr) -> bool:
     if isinstance(text, ast.Call):
         if isinstance(text.func, ast.Name) and text.func.id == "many":  # a number with a noun
             return all(safe(noun) for noun in text.args[1:])
+        if isinstance(text.func, ast.Name) and text.func.id == "tr":
+            return isinstance(text.args[0], ast.Constant) and all(_value(one, text.args[0].value) for one in text.keywords)
         if isinstance(text.func, ast.Attribute) and text.func.attr == "join" and isinstance(text.args[0], ast.GeneratorExp):
             return safe(text.func.value) and safe(text.args[0].elt)
         return isinstance(text.func, ast.Name) and text.func.id == "plain"
@@ -45,13 +48,22 @@ def _part(part: ast.expr) -> bool:
     return safe(part)
 
 
+def _value(value: ast.keyword, text: str) -> bool:
+    """A value of `tr`: a number in figures by its braces in the text, or as in an f-string."""
+    number = any(name == value.arg and spec for _, name, spec, _ in Formatter().parse(text))
+    return number or safe(value.value) or isinstance(value.value, ast.Name) and value.value.id == "text"
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_alerts_are_escaped(file):
     raw = [ast.unparse(text) for text in drawn(ast.parse(file.read_text("utf-8"))) if not safe(text)]
     assert not raw, f"drawn as Markdown: {raw}; put it through pages.parts.shared.text.plain"
 
 
-@pytest.mark.parametrize("text", ["str(error)", "job.error", "f'no {name}'", "state.pop('x')", "led if led else 'x'"])
+RAW = ["str(error)", "job.error", "f'no {name}'", "state.pop('x')", "led if led else 'x'", "tr('no {name}', name=name)", "tr(name)"]
+
+
+@pytest.mark.parametrize("text", RAW)
 def test_the_check_finds_what_is_raw(text):
     assert not safe(ast.parse(text, mode="eval").body)
 
