@@ -19,7 +19,13 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from core.diagnosis.funnel import STAGES_OF
+from core.drafts.vocabulary import BUILDING, RETRIEVAL
+from core.evaluation.metrics.catalogue import METRICS, REPORTED, metric
+from core.indexes.table import KINDS
+from core.instances.catalogue import published
 from core.io.home import ROOT
+from core.parameters import parameters
 from pages.parts.shared.wording import DOMAIN, LOCALE
 
 POT = LOCALE / f"{DOMAIN}.pot"
@@ -82,7 +88,27 @@ def template() -> Catalog:
         read = python_words if path.suffix == ".py" else javascript_words
         for words in read(path.read_text("utf-8")):
             add(found, words, path.relative_to(ROOT).as_posix())
+    for text, place in core_words():
+        if text:
+            add(found, text, f"core/{place}")
     return found
+
+
+def core_words() -> Iterator[tuple[str, str]]:
+    """Words of core that screens draw, with where they are from: of steps, settings, published methods, metrics, indexes and stages."""
+    for cls in {**RETRIEVAL.operators, **BUILDING.operators}.values():
+        yield cls.title, "steps"
+        for parameter in parameters(cls):
+            yield from ((parameter.label, "settings"), (parameter.help, "settings"))
+    for row in published().values():
+        yield from ((row.label, "methods"), (row.title, "methods"))
+    for name in dict.fromkeys((*METRICS, *REPORTED)):
+        described = metric(name).described()
+        yield from ((described[key], "metrics") for key in ("title", "definition", "convention", "unit", "better"))
+    for kind in KINDS.values():
+        yield from ((kind.title, "indexes"), (kind.purpose, "indexes"), (kind.parts, "indexes"))
+    for stages in STAGES_OF.values():
+        yield from ((stage, "stages") for stage in stages)
 
 
 def add(found: Catalog, words: Words, place: str) -> None:

@@ -99,7 +99,7 @@ def _extracted(states: Sequence[State], node: int) -> str:
     for state in states:
         if state.subgraph is None:
             continue
-        now, title = node in state.subgraph, OPERATORS[state.trace[-1].operator].title
+        now, title = node in state.subgraph, tr(OPERATORS[state.trace[-1].operator].title)
         if now and not inside:
             text = tr("from {title}", title=title)
         elif not now and (inside or not text):

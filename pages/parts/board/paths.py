@@ -135,7 +135,7 @@ class Paths:
     def _story(self, lane: Lane, step: Step) -> Data:
         keys = lambda frame: [self._key(lane, path) for path in frame.ranking.items]
         frames = [{"title": frame.title, "considered": frame.considered, "paths": keys(frame)} for frame in step.frames]
-        return {"title": OPERATORS[step.operator].title.capitalize(), "frames": frames}
+        return {"title": tr(OPERATORS[step.operator].title).capitalize(), "frames": frames}
 
 
 class WordsOnPaths:

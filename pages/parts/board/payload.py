@@ -113,7 +113,7 @@ class Board:
         state, preview = self._view.state(shown), shown.preview
         prompt = prompt_dict(state)
         return {
-            "title": lane.instance.label,
+            "title": tr(lane.instance.label),
             "number": lane.instance.number_in_heading,
             "subtitle": lane.instance.line.plain_words(),
             "terms": lane.instance.line.words(),
@@ -157,7 +157,7 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
     lanes = [
         {
             "id": f"lane-{i}",
-            "title": one.label,
+            "title": tr(one.label),
             "number": one.number_in_heading,
             "subtitle": one.line.plain_words(),
             "terms": one.line.words(),
@@ -183,7 +183,7 @@ def cost(trace: Iterable[Step]) -> str:
 def operator_row(step: Step) -> dict[str, Any]:
     """A row of the table of steps."""
     cls = OPERATORS[step.operator]
-    changed = [f"{p.label.lower()} {step.parameters[p.name]}" for p in parameters(cls) if p.name in step.parameters]
+    changed = [f"{tr(p.label).lower()} {step.parameters[p.name]}" for p in parameters(cls) if p.name in step.parameters]
     usage = step.usage
     return {
         "label": step.operator,

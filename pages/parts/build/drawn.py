@@ -124,7 +124,7 @@ def _form(brick: Brick, bench: Bench, curves: Mapping[str, Curve]) -> dict[str, 
 
 def heading(brick: Brick) -> str:
     """A brick's title."""
-    return title_of(brick.cls)
+    return tr(title_of(brick.cls))
 
 
 def sentence(brick: Brick) -> str:
@@ -166,7 +166,9 @@ def _arm_words(name: str) -> str:
 
 def changed(brick: Brick) -> list[list[str]]:
     """The parameters of a brick that differ from the default, the first few of them, each with its value."""
-    found = [(p.label, brick.given[p.name]) for p in parameters(brick.cls) if p.name in brick.given and brick.given[p.name] != p.default]
+    found = [
+        (tr(p.label), brick.given[p.name]) for p in parameters(brick.cls) if p.name in brick.given and brick.given[p.name] != p.default
+    ]
     shown = [[label, value_words(value)] for label, value in found[:SHOWN]]
     return shown + ([["", tr("and {more} more", more=len(found) - SHOWN)]] if len(found) > SHOWN else [])
 
@@ -219,7 +221,7 @@ def _palette(draft: Draft, place: Slot | int, documents: bool, refused: Callable
     others: dict[str, list[str]] = {}
     for name, reason in reasons.items():
         if reason:
-            title = title_of(known[name])
+            title = tr(title_of(known[name]))
             own = f"“{title}” "
             others.setdefault(reason.removeprefix(own) if reason.startswith(own) else tr("then {reason}", reason=reason), []).append(title)
     where = tr("In the place of {heading}", heading=heading(current)) if current is not None else _capital(_slot_words(draft, place))  # type: ignore[arg-type]
@@ -278,7 +280,7 @@ def entry(cls: type[Any], current: Brick | None, targets: Mapping[str, list[Any]
     """An operator as the palette has it, with the slots and bricks that it may be dragged to."""
     return {
         "name": cls.__name__,
-        "title": title_of(cls),
+        "title": tr(title_of(cls)),
         "sentence": BRANCH_SENTENCE if cls is Branch else sentence_of(cls()),
         "term": term(cls.__name__) if cls in RETRIEVAL.operators.values() else "",
         "about": about(cls),

@@ -66,8 +66,8 @@ def _field(parameter: Parameter, value: Any, trouble: Trouble | None) -> dict[st
     wrong = trouble if trouble is not None and trouble.name == parameter.name else None
     return {
         "name": parameter.name,
-        "label": parameter.label,
-        "help": parameter.help,
+        "label": tr(parameter.label),
+        "help": tr(parameter.help),
         "value": value,
         "default": parameter.default,
         "low": parameter.low,
@@ -102,7 +102,7 @@ def _options(known: dict[str, str]) -> list[dict[str, str]]:
 def check_expression(expression: str, parameter: Parameter) -> None:
     """Raises BadParameter unless the text names models that are known, or combines such."""
     if not expression.strip():
-        raise BadParameter(tr("{label}: type an expression such as prefilter(encoder, choose, 32).", label=parameter.label))
+        raise BadParameter(tr("{label}: type an expression such as prefilter(encoder, choose, 32).", label=tr(parameter.label)))
     if expression not in parameter.also:
         uses_chat(expression, engine().models.is_chat)
 

@@ -64,7 +64,7 @@ def outcomes(
 
 
 def _title(state: State) -> str:
-    title = OPERATORS[state.trace[-1].operator].title
+    title = tr(OPERATORS[state.trace[-1].operator].title)
     return title[:1].upper() + title[1:]
 
 

@@ -124,7 +124,7 @@ def _row(one: Difference) -> Data:
     signed = lambda number: _signed(form.format(100 * number if share else number))
     better = (test.difference > 0) == (chosen.better == "higher")
     return {
-        "label": chosen.described()["title"],
+        "label": tr(chosen.described()["title"]),
         "before": words(one.before),
         "now": words(one.now),
         "difference": tr(

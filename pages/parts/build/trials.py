@@ -163,7 +163,7 @@ def price(line: Line, job: Job | None) -> str:
     if not waiting:
         return tr("Its graph is not built yet: Run builds it first where that takes no language model.")
     first = waiting[0]
-    title = title_of(first)
+    title = tr(title_of(first))
     whom = tr("a program of your own") if not all(one.remembered for one in first.parts()) else _model_title(first)
     prompt = _prompt_tokens(lane) if first.stage == "generate" else None
     known = [tr("a prompt of about {tokens}", tokens=many(prompt, "token"))] if prompt else []

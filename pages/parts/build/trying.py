@@ -242,7 +242,7 @@ def _paths(opened: Any, state: Any) -> None:
 def _row(step: Step) -> dict[str, Any]:
     """One operator's cost and what it left behind."""
     usage = step.usage
-    title = OPERATORS[step.operator].title
+    title = tr(OPERATORS[step.operator].title)
     return {
         tr("Operator"): title[:1].upper() + title[1:],
         tr("Seconds"): f"{step.seconds:.3f}",

@@ -235,11 +235,13 @@ def _tests(results: Summary) -> None:
 def _meanings(results: Summary) -> None:
     for name in results.reported:
         one = metric(name).described()
-        with st.expander(f"{plain(one['title'])} `{name}`"):
-            st.text(one["definition"])
-            st.text(one["convention"])
+        with st.expander(f"{plain(tr(one['title']))} `{name}`"):
+            st.text(tr(one["definition"]))
+            st.text(tr(one["convention"]))
             source = tr(" Source: {source}.", source=one["source"]) if one["source"] else ""
-            st.caption(plain(tr("Unit: {unit}; {better} is better.{source}", unit=one["unit"], better=one["better"], source=source)))
+            st.caption(
+                plain(tr("Unit: {unit}; {better} is better.{source}", unit=tr(one["unit"]), better=tr(one["better"]), source=source))
+            )
 
 
 def _cell(name: str, one, most: int) -> str:
@@ -249,9 +251,9 @@ def _cell(name: str, one, most: int) -> str:
 
 
 def _title(name: str) -> str:
-    return metric(name).described()["title"]
+    return tr(metric(name).described()["title"])
 
 
 def _help(name: str) -> str:
     one = metric(name).described()
-    return plain(f"{one['definition']} {one['convention']}")
+    return plain(f"{tr(one['definition'])} {tr(one['convention'])}")

@@ -34,7 +34,7 @@ def question_table(summary: Summary) -> None:
             tr("Metric"),
             summary.reported,
             summary.reported.index(first := summary.defaults.question),
-            format_func=lambda n: metric(n).described()["title"],
+            format_func=lambda n: tr(metric(n).described()["title"]),
             width=280,
             key=f"questions_metric_{first}",
             persist_state="session",

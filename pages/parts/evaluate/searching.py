@@ -113,7 +113,7 @@ def _form() -> dict[str, Any] | None:
             quality = st.selectbox(
                 tr("What is good"),
                 defaults(on).qualities,
-                format_func=lambda name: metric(name).described()["title"],
+                format_func=lambda name: tr(metric(name).described()["title"]),
                 key=f"search_quality_{on.kind}",
                 persist_state="session",
             )
@@ -171,7 +171,7 @@ def _shown(planned: SearchPlan) -> None:
         questions=many(len(config.tuning.drawn), "question"),
         set=config.tuning.set,
     )
-    good = metric(config.quality).described()["title"].lower()
+    good = tr(metric(config.quality).described()["title"]).lower()
     st.caption(
         plain(
             tr(
@@ -250,7 +250,7 @@ def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | No
     columns = {
         tr("Line"): st.column_config.NumberColumn(width=50),
         tr("Front"): st.column_config.CheckboxColumn(width=50),
-        config.quality: st.column_config.NumberColumn(metric(config.quality).described()["title"], format="%.3f", width=150),
+        config.quality: st.column_config.NumberColumn(tr(metric(config.quality).described()["title"]), format="%.3f", width=150),
         config.cost: st.column_config.NumberColumn(COSTS[config.cost].capitalize(), format="%.3g", width=80),
         tr("Questions"): st.column_config.NumberColumn(width=80),
     }

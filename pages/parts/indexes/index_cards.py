@@ -85,7 +85,7 @@ def _card(graph: Any, one: Prepared) -> None:
         return
     with st.container(border=True, key=f"index-{kind.name}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f"**{kind.title}**", width="content")
+            st.markdown(f"**{tr(kind.title)}**", width="content")
             if at_work and job.status == WAITING:
                 st.badge(tr("waiting"), color="orange", icon=":material/hourglass_empty:")
             elif at_work:
@@ -97,7 +97,7 @@ def _card(graph: Any, one: Prepared) -> None:
                 if not at_work:
                     _buttons(graph, one)
         with st.container(gap=None):
-            st.write(kind.purpose)
+            st.write(tr(kind.purpose))
             for line in _facts(graph, one, at_work):
                 st.caption(plain(line))
         if not at_work:

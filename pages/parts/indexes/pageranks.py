@@ -100,17 +100,24 @@ def _form(graph: Any) -> MethodConfig | None:
             seed = st.number_input(tr("Seed"), 0, 2**31 - 1, 0, width=120, key="pr_seed", persist_state="session")
         with st.container(horizontal=True):
             keep = st.number_input(
-                by["keep"].label, 1, 1_000_000, by["keep"].default, width=150, key="pr_keep", persist_state="session", help=by["keep"].help
+                tr(by["keep"].label),
+                1,
+                1_000_000,
+                by["keep"].default,
+                width=150,
+                key="pr_keep",
+                persist_state="session",
+                help=tr(by["keep"].help),
             )
             damping = st.number_input(
-                by["damping"].label,
+                tr(by["damping"].label),
                 0.01,
                 0.999,
                 by["damping"].default,
                 width=120,
                 key="pr_damping",
                 persist_state="session",
-                help=by["damping"].help,
+                help=tr(by["damping"].help),
             )
             way = st.selectbox(
                 tr("Direction"),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core.diagnosis.wording import sentence
 from core.instances.catalogue import Instance
 from core.instances.needs import missing
 from pages.parts.methods.groups import grouped
 from pages.parts.shared.scripts import ASSETS, component
+from pages.parts.shared.wording import tr
 
 FOLDER = ASSETS / "chooser"
 
@@ -29,13 +31,13 @@ def chooser(known: Mapping[str, Instance], models, current: str, key: str, answe
 
 
 def _row(one: Instance, models, answering: bool) -> dict[str, Any]:
-    steps = [{"stage": step.stage, "title": step.title[:1].upper() + step.title[1:]} for step in one.line]
+    steps = [{"stage": step.stage, "title": sentence(tr(step.title))} for step in one.line]
     return {
         "steps": steps,
         "id": one.id,
-        "label": one.label,
+        "label": tr(one.label),
         "number": one.number,
-        "sentence": one.title if one.title != one.label else "",
+        "sentence": tr(one.title) if one.title != one.label else "",
         "line": one.line.words(),
         "needs": " ".join(missing(one.line, models, answering)),
         "changes": bool(one.base),

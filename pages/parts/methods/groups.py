@@ -34,7 +34,7 @@ def options(known: Mapping[str, Instance]) -> dict[str, str]:
 
 def label(instance: Instance) -> str:
     """What it does in plain words, the paper's own name, and its line in words."""
-    return " · ".join(filter(None, (instance.label, instance.number, instance.line.words())))
+    return " · ".join(filter(None, (tr(instance.label), instance.number, instance.line.words())))
 
 
 def is_heading(option: str | None) -> bool:
