@@ -11,6 +11,7 @@ import io
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
@@ -22,6 +23,7 @@ from babel.messages.pofile import read_po, write_po
 from core.diagnosis.funnel import STAGES_OF
 from core.drafts.vocabulary import BUILDING, RETRIEVAL
 from core.evaluation.metrics.catalogue import METRICS, REPORTED, metric
+from core.indexes.prepared import ABSENT, DAMAGED, OTHER, PARTLY, READY
 from core.indexes.table import KINDS
 from core.instances.catalogue import published
 from core.io.home import ROOT
@@ -95,7 +97,7 @@ def template() -> Catalog:
 
 
 def core_words() -> Iterator[tuple[str, str]]:
-    """Words of core that screens draw, with where they are from: of steps, settings, published methods, metrics, indexes and stages."""
+    """Words of core that screens draw, with what they are of."""
     for cls in {**RETRIEVAL.operators, **BUILDING.operators}.values():
         yield cls.title, "steps"
         for parameter in parameters(cls):
@@ -107,6 +109,8 @@ def core_words() -> Iterator[tuple[str, str]]:
         yield from ((described[key], "metrics") for key in ("title", "definition", "convention", "unit", "better"))
     for kind in KINDS.values():
         yield from ((kind.title, "indexes"), (kind.purpose, "indexes"), (kind.parts, "indexes"))
+    yield from ((state, "indexes") for state in (READY, PARTLY, OTHER, ABSENT, DAMAGED))
+    yield from ((row["title"], "models") for row in tomllib.loads((ROOT / "models.toml").read_text("utf-8"))["model"].values())
     for stages in STAGES_OF.values():
         yield from ((stage, "stages") for stage in stages)
 

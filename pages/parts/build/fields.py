@@ -111,16 +111,16 @@ def choosers() -> dict[str, str]:
     """Everything that can rank or pick, by name: the roles first, then each model."""
     declared = engine().models.declared()
     found = {role: _role_words(role) for role in ("encoder", "reranker", "cross-encoder", "choose")}
-    return found | {info.name: info.title for info in declared}
+    return found | {info.name: tr(info.title) for info in declared}
 
 
 def chats() -> dict[str, str]:
     """Everything that can be asked in words, by name: the roles first, then each language model."""
     found = {role: _role_words(role) for role, model_kind in ROLES.items() if model_kind == "chat"}
-    return found | {info.name: info.title for info in engine().models.declared() if info.kind == "chat"}
+    return found | {info.name: tr(info.title) for info in engine().models.declared() if info.kind == "chat"}
 
 
 def _role_words(role: str) -> str:
     """A role with the model that fills it now."""
-    titles = [info.title for info in engine().models.declared() if role in info.roles]
+    titles = [tr(info.title) for info in engine().models.declared() if role in info.roles]
     return f"{ROLE_WORDS[role]}: {titles[0].split(',')[0]}" if titles else ROLE_WORDS[role]

@@ -92,7 +92,7 @@ def _card(graph: Any, one: Prepared) -> None:
                 st.badge(tr("being built"), color="orange", icon=":material/construction:")
             else:
                 colour, icon = BADGES[one.state]
-                st.badge(one.state, color=colour, icon=icon)
+                st.badge(tr(one.state), color=colour, icon=icon)
             with st.container(horizontal=True, horizontal_alignment="right", width="stretch"):
                 if not at_work:
                     _buttons(graph, one)

@@ -31,7 +31,7 @@ def cards() -> None:
 def _card(info: ModelInfo) -> None:
     with st.container(border=True, key=f"model-{info.name}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f"**{plain(info.title)}**", width="content")
+            st.markdown(f"**{plain(tr(info.title))}**", width="content")
             _state(info)
             with st.container(horizontal=True, horizontal_alignment="right", width="stretch"):
                 _buttons(info)
