@@ -139,13 +139,15 @@ def languages(comparison: Comparison) -> None:
     free = [lane.instance.label for lane, some in zip(comparison.lanes, notes) if not some]
     for sentence in said:
         if free:
-            st.info(plain(f"{sentence} {' and '.join(free)} do{'es' * (len(free) == 1)} not depend on it."), icon=":material/translate:")
+            names = tr(" and ").join(map(tr, free))
+            words = tr("{lanes} does not depend on it.", lanes=names) if len(free) == 1 else tr("{lanes} do not depend on it.", lanes=names)
+            st.info(plain(f"{sentence} {words}"), icon=":material/translate:")
         else:
             st.warning(plain(sentence), icon=":material/translate:")
     by_words = instances().get(BY_WORDS)
     room = asked.source.documents and len(session.lanes) < MOST_LANES
     if said and not free and room and by_words is not None and not notes_on(by_words.line):
-        st.button("Search by words too", key="by_words", icon=":material/add:", on_click=insert, args=(len(session.lanes), BY_WORDS))
+        st.button(tr("Search by words too"), key="by_words", icon=":material/add:", on_click=insert, args=(len(session.lanes), BY_WORDS))
 
 
 def stop(job: Job) -> None:
