@@ -80,7 +80,10 @@ def test_the_modules_also_run_apart(browser):
     """As ordinary ES modules, where a missing import or export would end the script."""
     page = browser.new_context().new_page()
     watch = Watch(page, "http://board.test/")
-    files = {f"/{file.name}": (file.read_text(encoding="utf-8"), "text/javascript") for file in FOLDER.glob("*.js")}
+    files = {
+        f"/{file.name}": (file.read_text(encoding="utf-8"), "text/javascript")
+        for file in (FOLDER.parent / "wording.js", *FOLDER.glob("*.js"))
+    }
     files["/cytoscape.js"] = ((ROOT / "static" / "cytoscape.min.js").read_text(encoding="utf-8"), "text/javascript")
     files["/"] = (
         '<link rel="icon" href="data:,"><link rel="stylesheet" href="/board.css"><div id="board"></div>'
