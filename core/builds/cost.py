@@ -134,8 +134,13 @@ def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None]
 
 
 def language_fit(corpus: Corpus, build: Build, models: Models) -> tuple[str, ...]:
-    """How the language of a corpus fits what a build reads it with, in sentences; none for English."""
+    """How the language of a corpus fits what a build reads it with, in sentences; none for English that is read as English."""
     own, said = corpus.language, list[str]()
+    seems = corpus.language_as_found
+    if seems.code and seems.code != own.code:
+        said.append(
+            f"The documents seem to be in {seems.name}, and are read as {own.name}, as was chosen: names and sentences may be wrong."
+        )
     if own.others:
         parts = " and ".join(
             f"{100 * share:.0f} % of what was looked at is in {languages()[code].name}" for code, share in own.others.items()

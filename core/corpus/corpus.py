@@ -138,6 +138,11 @@ class Corpus:
         return from_plain(Found, self.stored_language) if self.stored_language else _language_in(self.table)
 
     @cached_property
+    def language_as_found(self) -> Found:
+        """The language that its documents seem to be in, whatever a person chose."""
+        return _language_in(self.table) if self.language.chosen else self.language
+
+    @cached_property
     def links(self) -> tuple[Link, ...]:
         """The links between its documents as they were given, those to documents that it does not have among them."""
         return tuple(links_in(self.linked))

@@ -19,7 +19,7 @@ class Texts:
     def __init__(self, folder: Path, **texts: str):
         self.name, self.folder, self.texts = "tests", folder, texts
         self.digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()
-        self.language = found_in(list(texts.values()))
+        self.language = self.language_as_found = found_in(list(texts.values()))
         self.documents = [Document(id, text) for id, text in sorted(texts.items())]
         self.table, self.ids = table_of(self.documents), tuple(sorted(texts))
 

@@ -78,7 +78,9 @@ def test_a_build_says_how_it_reads_and_what_its_encoder_knows(tmp_path, monkeypa
     names, vectors = language_fit(corpus, find("kg-noun-phrases"), Trained("en"))
     assert names == "The documents are in German: names are found by rules, as no parser for German is installed."
     assert vectors.startswith("The encoder was trained on English alone: vectors of German texts say little.")
-    assert language_fit(corpus.with_language("en"), find("kg-noun-phrases"), Trained("en")) == ()
+    (wrong,) = language_fit(corpus.with_language("en"), find("kg-noun-phrases"), Trained("en"))
+    assert wrong == "The documents seem to be in German, and are read as English, as was chosen: names and sentences may be wrong."
+    assert len(language_fit(corpus.with_language("de"), find("kg-noun-phrases"), Trained("en"))) == 2  # chosen as it is
     english = "The bridge was built by Ada Quill, and it is the oldest of the town."
     (mixed, *_) = language_fit(corpus.with_language("").add([Document("e", english, "", "e")]), find("chunks"), Trained())
     assert mixed.endswith("% of what was looked at is in English; all documents are read as German.")
