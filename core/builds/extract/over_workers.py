@@ -21,9 +21,19 @@ from core.runtime.cluster import Lost
 if TYPE_CHECKING:
     from core.builds.extract.extracting import Extractor
 
-Shipped = tuple[tuple[str, ...], tuple[str, ...]]  # the files of replies, and of facts, that came with the corpus
 C = TypeVar("C", bound=Collector)
 BATCH_CHUNKS = 8  # chunks that a worker reads before it hands out what it found
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a worker is given of a build's context: the files of replies and of facts that came with the corpus, how many questions are
+    asked at a time, and the language of the texts."""
+
+    replies: tuple[str, ...]
+    facts: tuple[str, ...]
+    lanes: int
+    language: str
 
 
 @dataclass(frozen=True)
@@ -39,7 +49,7 @@ def extracted(operator: Extractor, texts: Sequence[str], ctx: BuildContext) -> I
     as each chunk is asked about by itself."""
     assert ctx.workers is not None  # who has none reads here
     batches = [list(texts[first : first + BATCH_CHUNKS]) for first in range(0, len(texts), BATCH_CHUNKS)]
-    work = partial(_read, operator, _shipped(ctx), ctx.lanes)
+    work = partial(_read, operator, _given(ctx))
     for at, (batch, found) in enumerate(ctx.workers.each(work, batches, ctx.check)):
         if isinstance(found, Lost):
             facts = [one for _, one in sorted(operator.extracted(batch, ctx), key=lambda pair: pair[0])]
@@ -53,13 +63,13 @@ def gathered_over(operator: Extractor, fresh: Callable[[], C], runs: Iterable[li
     """What a `fresh()` collects of the facts of each run of chunks, by their texts, which are saved, by the workers of the build. What a
     worker that dies leaves is collected here."""
     assert ctx.workers is not None  # who has none collects here
-    for texts, found in ctx.workers.each(partial(_collected, operator, fresh, _shipped(ctx), ctx.lanes), runs, ctx.check):
+    for texts, found in ctx.workers.each(partial(_collected, operator, fresh, _given(ctx)), runs, ctx.check):
         yield collected(operator, fresh, ctx, texts) if isinstance(found, Lost) else found
 
 
-def _collected(operator: Extractor, fresh: Callable[[], C], shipped: Shipped, lanes: int, texts: list[str]) -> C:
+def _collected(operator: Extractor, fresh: Callable[[], C], given: Given, texts: list[str]) -> C:
     """In a worker: what is collected of a run."""
-    return collected(operator, fresh, _context(shipped, lanes), texts)
+    return collected(operator, fresh, _context(given), texts)
 
 
 def collected(operator: Extractor, fresh: Callable[[], C], ctx: BuildContext, texts: list[str], report: BuildReport | None = None) -> C:
@@ -70,23 +80,24 @@ def collected(operator: Extractor, fresh: Callable[[], C], ctx: BuildContext, te
     return found
 
 
-def _read(operator: Extractor, shipped: Shipped, lanes: int, texts: Sequence[str]) -> Read:
+def _read(operator: Extractor, given: Given, texts: Sequence[str]) -> Read:
     """In a worker: what the extractor finds."""
-    ctx = replace(_context(shipped, lanes), report=BuildReport())
+    ctx = replace(_context(given), report=BuildReport())
     return Read([facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])], ctx.report)
 
 
-def _context(shipped: Shipped, lanes: int) -> BuildContext:
+def _context(given: Given) -> BuildContext:
     """In a worker: that of its process, with models that stay."""
-    return _made(shipped, lanes, home())
+    return _made(given, home())
 
 
 @cache
-def _made(shipped: Shipped, lanes: int, home: Path) -> BuildContext:
+def _made(given: Given, home: Path) -> BuildContext:
     """The context of a home, as the same worker may work for another one later."""
-    replies, facts = ([Path(file) for file in files] for files in shipped)
-    return BuildContext(Registry(), lanes=lanes, replies=SavedReplies(shipped=replies), facts=FactStore(shipped=facts))
+    replies, facts = ([Path(file) for file in files] for files in (given.replies, given.facts))
+    saved, found = SavedReplies(shipped=replies), FactStore(shipped=facts)
+    return BuildContext(Registry(), lanes=given.lanes, replies=saved, facts=found, language=given.language)
 
 
-def _shipped(ctx: BuildContext) -> Shipped:
-    return tuple(map(str, ctx.replies.shipped)), tuple(map(str, ctx.facts.shipped))
+def _given(ctx: BuildContext) -> Given:
+    return Given(tuple(map(str, ctx.replies.shipped)), tuple(map(str, ctx.facts.shipped)), ctx.lanes, ctx.language)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from core.builds import build
-from core.builds.extract import by_language
+from core.builds.extract import by_language, over_workers
 from core.builds.extract.by_rule import facts_in
 from core.builds.extract.noun_phrases import NounPhrases
+from core.builds.merge.passages import Mentions
 from core.builds.run import context
 from core.corpus.sentences import sentences
 from core.languages import languages
@@ -84,6 +87,18 @@ def test_a_build_reads_as_its_corpus_says(tmp_path):
     assert by_language.words("de") == "by rules, as no parser for German is installed"
     list(NounPhrases().extracted([GERMAN], ctx))
     assert ctx.report.notes == ["Names and phrases were found by rules, as no parser for German is installed."]
+
+
+def test_workers_read_in_the_language_of_the_corpus_too(tmp_path, monkeypatch):
+    class Here:
+        def each(self, work, items, check):
+            yield from ((item, work(item)) for item in items)
+
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    ctx, fresh = context(Texts(tmp_path, a=GERMAN), Reading()), partial(Mentions, "unicode")
+    alone = over_workers.collected(NounPhrases(), fresh, ctx, [GERMAN])
+    (gathered,) = over_workers.gathered_over(NounPhrases(), fresh, [[GERMAN]], replace(ctx, workers=Here()))
+    assert list(gathered.names) == list(alone.names) and "Klara Stettner" in gathered.names
 
 
 def test_what_is_called_a_model_by_a_stranger_is_never_loaded(monkeypatch):
