@@ -21,6 +21,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from core.diagnosis.funnel import STAGES_OF
+from core.drafts.fits import title_of
 from core.drafts.vocabulary import BUILDING, RETRIEVAL
 from core.evaluation.metrics.catalogue import METRICS, REPORTED, metric
 from core.indexes.prepared import ABSENT, DAMAGED, OTHER, PARTLY, READY
@@ -99,7 +100,7 @@ def template() -> Catalog:
 def core_words() -> Iterator[tuple[str, str]]:
     """Words of core that screens draw, with what they are of."""
     for cls in {**RETRIEVAL.operators, **BUILDING.operators}.values():
-        yield cls.title, "steps"
+        yield from ((cls.title, "steps"), (title_of(cls), "steps"))
         for parameter in parameters(cls):
             yield from ((parameter.label, "settings"), (parameter.help, "settings"))
     for row in published().values():

@@ -129,7 +129,7 @@ def runs() -> None:
     if not known:
         st.caption(tr("No evaluation yet. What you start goes on when you close this page, and can be taken up after a restart."))
         return
-    st.markdown("**Evaluations**")
+    st.markdown(tr("**Evaluations**"))
     for run in known[:SHOWN_RUNS]:
         job = job_of(run)
         at_work = job is not None and not job.ended

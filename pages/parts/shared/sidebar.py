@@ -84,7 +84,7 @@ def _begin_anew() -> None:
 
 def _models() -> None:
     registry = engine().models
-    st.markdown("**Models**")
+    st.markdown(tr("**Models**"))
     lines = []
     for info in registry.declared():
         if info.roles or (info.fetchable and not info.present):  # what is trained or brought along is told on the Models page

@@ -86,7 +86,7 @@ def _report(table: Table, row: int) -> None:
     report = table.text("report", row)
     if report:
         with st.container(border=True):
-            st.markdown("**Report**")
+            st.markdown(tr("**Report**"))
             st.text(report)
 
 

@@ -67,7 +67,7 @@ def entity(graph: Graph, node: int) -> None:
 def _described(graph: Graph, node: int) -> None:
     text = node_texts(graph, [node])[0]
     if text:
-        st.markdown("**Summary**" if is_tree(graph) else "**Description**")
+        st.markdown(tr("**Summary**") if is_tree(graph) else tr("**Description**"))
         with st.container(height=CUT if len(text) > LONG else "content", border=len(text) > LONG):
             st.write(plain(text))
 
