@@ -1,4 +1,6 @@
-"""Graphs of texts beside a gold made by hand: `python -m tests.benchmarks gold [--half dev|test|both] [--extract NAME,NAME] [--worth]`.
+"""Graphs of texts beside a gold made by hand.
+
+    python -m tests.benchmarks gold [--half dev|test|both] [--extract NAME,NAME] [--whole] [--worth]
 
 Of each chunk of tests/benchmarks/gold the entities, merges of names, types and relations that an extractor finds (a row kg-NAME of
 builds.toml, with the steps behind it that change facts), each as precision and recall over all chunks:
@@ -13,8 +15,14 @@ builds.toml, with the steps behind it that change facts), each as precision and 
   the gold's label.
 
 What names are joined and which phrases stay depends on the whole corpus: a chunk of the gold is read behind all chunks of its corpus where
-this ships, else behind the other chunks of the gold. With --worth also gold passages at 4 of the rows that live by entities on the question
-set of --corpus, in two halves by a hash of the question: what is chosen is chosen on the first, what is said is said of the second.
+this ships, with the title that its document has there, else behind the other chunks of the gold. `names:1.5` are names with terms from a
+weight of 1.5; several of them are the curve of precision against recall.
+
+With --whole those chunks of the gold alone that lie whole in one of their corpus, of which what is found there is read, as far as the
+gold's chunk has its name: so extractors that ask a language model are measured by the replies that ship with a corpus.
+
+With --worth also gold passages at 4 of the rows that live by entities on the question set of --corpus, in two halves by a hash of the
+question: what is chosen is chosen on the first, what is said is said of the second.
 """
 
 from __future__ import annotations
@@ -23,7 +31,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -36,7 +44,9 @@ from core.builds.extract.mentions import PHRASE, TOGETHER
 from core.builds.facts import Facts
 from core.builds.mending import spellings
 from core.builds.naming import folded
+from core.builds.resolve.names import ResolveNames
 from core.builds.run import context
+from core.builds.shipped import builds_of, shipped
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.corpus import Corpus, open_corpus
 from core.engine import Engine
@@ -275,15 +285,16 @@ def extracted(rows: Sequence[Gold], extractor: str, models: Registry, alone: boo
     corpus = open_corpus(name or "hotpotqa")
     steps = [one for one in _line(extractor) if one.stage in ("chunk", *FACTS)]
     ctx = context(corpus, models)
+    before = steps[0].apply(Made(corpus), ctx).chunks if name and not alone and len(steps) > 2 else None
+    titles = {} if before is None else dict(zip(before.texts("document"), before.texts("title")))
     mine = Table.of(
         id=[one.id for one in rows],
         document=[one.document for one in rows],
-        title=[""] * len(rows),
+        title=[titles.get(one.document, "") for one in rows],
         place=[""] * len(rows),
         text=[one.text for one in rows],
         tokens=[0] * len(rows),
     )
-    before = steps[0].apply(Made(corpus), ctx).chunks if name and not alone and len(steps) > 2 else None
     made = Made(corpus, mine if before is None else before.followed_by(mine))
     made = steps[1].apply(made, ctx)
     assert made.facts is not None and made.chunks is not None
@@ -293,11 +304,49 @@ def extracted(rows: Sequence[Gold], extractor: str, models: Registry, alone: boo
     return [_found(raw[first + at], resolved, first + at) for at in range(len(rows))]
 
 
+def found_whole(rows: Sequence[Gold], extractor: str, models: Registry) -> list[tuple[Gold, Found]]:
+    """The chunks of the gold of one corpus that lie whole in one of it, with what the latter's facts say of the names in them; by the build
+    of this kind that ships with the corpus, where one does."""
+    if rows[0].corpus not in CORPORA:
+        return []
+    corpus = open_corpus(CORPORA[rows[0].corpus])
+    lines = [builds_of(corpus)[one.build].line for one in shipped(corpus) if one.build.partition(BY)[0] == f"kg-{extractor}"]
+    steps = [one for one in (lines[0] if lines else _line(extractor)) if one.stage in ("chunk", *FACTS)]
+    ctx = context(corpus, models)
+    made = steps[0].apply(Made(corpus), ctx)
+    assert made.chunks is not None
+    texts = made.chunks.texts("text")
+    spaced = [" ".join(text.split()) for text in texts]
+    places = {one.id: at for one in rows for at, text in enumerate(spaced) if " ".join(one.text.split()) in text}
+    resolved: list[Any] = []
+    if len(steps) == 2:  # the chunks of the gold alone
+        facts = dict(zip(places.values(), steps[1].found([texts[at] for at in places.values()], ctx)))
+    else:
+        made = steps[1].apply(made, ctx)
+        assert made.facts is not None
+        facts, resolved = dict(enumerate(made.facts)), [one.resolution(made, ctx) for one in steps[2:]]
+    ctx.close()
+    at_of = ((one, places[one.id]) for one in rows if one.id in places)
+    return [(one, _within(_found(facts[at], resolved, at), one.text)) for one, at in at_of]
+
+
+def _within(found: Found, text: str) -> Found:
+    """What was found of the names that a text has."""
+    there = f" {plain(text)} "
+    names = {name: entity for name, entity in found.names.items() if f" {plain(name)} " in there}
+    entities = set(names.values())
+    return replace(found, names=names, relations=[one for one in found.relations if {one[0], one[2]} <= entities])
+
+
 def _line(extractor: str) -> BuildLine:
-    """The line of the knowledge graph by an extractor; behind an @ another language model."""
+    """The line of the knowledge graph by an extractor; behind an @ another language model, behind a colon the least weight of a term."""
+    extractor, _, least = extractor.partition(":")
     name, _, model = extractor.partition(BY)
     build = chosen("kg", name)
-    return (build.by(model) if model else build).line
+    line = (build.by(model) if model else build).line
+    if not least:
+        return line
+    return BuildLine(tuple(replace(one, least=float(least)) if isinstance(one, ResolveNames) else one for one in line))
 
 
 def _found(facts: Facts, resolved: Sequence[Any], row: int) -> Found:
@@ -317,15 +366,18 @@ def _found(facts: Facts, resolved: Sequence[Any], row: int) -> Found:
     return Found(names, kinds, joined)
 
 
-def table(rows: Sequence[Gold], extractors: Sequence[str], models: Registry) -> dict[tuple[str, str], dict[str, float]]:
-    """The shares of each extractor and corpus, and of all chunks."""
+def table(
+    rows: Sequence[Gold], extractors: Sequence[str], models: Registry, whole: bool = False
+) -> dict[tuple[str, str], dict[str, float]]:
+    """The shares of each extractor and corpus, and of all chunks, or of those that lie `whole` in one of their corpus."""
     corpora = list(dict.fromkeys(one.corpus for one in rows))
     found: dict[tuple[str, str], dict[str, float]] = {}
     for extractor in extractors:
         every = Counts()
         for corpus in corpora:
             some, counts = [one for one in rows if one.corpus == corpus], Counts()
-            for one, what in zip(some, extracted(some, extractor, models)):
+            pairs = found_whole(some, extractor, models) if whole else zip(some, extracted(some, extractor, models))
+            for one, what in pairs:
                 counts.add(scored(one, what))
             found[extractor, corpus] = counts.shares()
             every.add(counts)
@@ -360,14 +412,19 @@ def main(arguments: Sequence[str]) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks gold", description=__doc__, formatter_class=RAW)
     parser.add_argument("--half", default="dev", choices=("dev", "test", "both"), help="which chunks (%(default)s)")
-    parser.add_argument("--extract", default="noun-phrases", help="extractors, with commas; behind an @ a model (%(default)s)")
+    parser.add_argument(
+        "--extract",
+        default="noun-phrases",
+        help="extractors, with commas; @MODEL, :LEAST WEIGHT (%(default)s)",
+    )
+    parser.add_argument("--whole", action="store_true", help="those alone that lie whole in a chunk of their corpus, by what ships with it")
     parser.add_argument("--worth", action="store_true", help="gold passages at 4 of the rows too")
     parser.add_argument("--corpus", default="hotpotqa", help="whose questions are asked for that (%(default)s)")
     parser.add_argument("--gold", type=Path, default=FOLDER, metavar="FOLDER", help="where the gold lies (that of the benchmarks)")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     extractors = options.extract.split(",")
-    found = table(read_gold(options.gold, options.half), extractors, Registry())
+    found = table(read_gold(options.gold, options.half), extractors, Registry(), options.whole)
     if options.json:
         print(json.dumps({f"{extractor} {corpus}": shares for (extractor, corpus), shares in found.items()}, indent=1))
         return

@@ -9,6 +9,8 @@ from core.builds.facts import Entity
 
 PHRASE = "concept"  # the type of what is no name
 TOGETHER = "appears with"
+CALLED = "also called"  # the label of two names that the text says are of one
+BRACKETED = "in brackets"  # the label of a name in brackets behind another: whether it is its other name is decided over the corpus
 LONGEST = 8  # words of a name
 NEAR = 10  # entities of a sentence that one is joined with: those that follow it
 CROWDED = f"a sentence names more than {NEAR + 1} entities; each was joined with the {NEAR} after it alone"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.builds.base import BuildContext
 from core.builds.extract.extracting import Extractor
-from core.builds.extract.mentions import PHRASE, TOGETHER
+from core.builds.extract.mentions import BRACKETED, CALLED, PHRASE, TOGETHER
 from core.builds.extract.noun_phrases import BATCH_CHUNKS, TIMES, TYPES, NounPhrases, parser, read_english
 from core.builds.facts import Entity, Facts, Relation
 from core.languages import is_english
@@ -18,6 +18,7 @@ from core.languages import is_english
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
+RULES = 2  # the version of what is found here: facts that were saved by another are found again
 FAR = 10  # entities behind one in a sentence to which a label is looked for
 NEAR = 2  # entities behind one in a sentence that it appears with where there is no label
 KEYWORDS = 3
@@ -61,6 +62,15 @@ GENERIC = frozenset(
 )  # adjectives that say nothing of what they are put before
 MODIFIERS = ("ADJ", "ADV", "NOUN", "PROPN", "VERB")
 DIVIDING = (",", ";", ":", "(", ")", "'s", "’s", "/")
+ALIAS = frozenset(
+    "also called|also known as|also named|also referred to as|better known as|commonly known as|commonly called|formerly known as|formerly "
+    "called|previously known as|known professionally as|known simply as|abbreviated|abbreviated as|abbreviated to|abbreviated with".split(
+        "|"
+    )
+)  # between two names of one
+ALIAS_OF_NAMES = frozenset(("known as", "born", "nicknamed"))  # between two names that are no terms
+LAST_OF_ALIAS = frozenset(("(", *(words.split()[-1] for words in (*ALIAS, *ALIAS_OF_NAMES))))
+BEFORE_ALIAS = frozenset('which who that is was are were often sometimes usually more most widely or and , : " “ ‘ the'.split())
 SUBJECTS = ("nsubj", "nsubjpass")
 OBJECTS = ("dobj", "attr", "oprd", "dative", "appos")
 
@@ -69,8 +79,9 @@ OBJECTS = ("dobj", "attr", "oprd", "dative", "appos")
 class NamesAndTerms(Extractor):
     """The names of each chunk as they are written, with what belongs to them (“Windows 10”, “Bay Area Council for Soviet Jews”, a title in
     quotes), its terms (“lymph node”), and how they are related. A relation is labelled by the verb, noun or preposition that leads from
-    one to the other in a sentence (“served on”, “captain of”); where none does, one “appears with” the two after it. Its weight is the
-    number of sentences.
+    one to the other in a sentence (“served on”, “captain of”); where none does, one “appears with” the two after it. What the text itself
+    calls another name of one (“Pelé, also known as”, “megestrol acetate (Megace)”) is related by it, for `ResolveNames` to join. Its weight
+    is the number of sentences.
 
     Documents in another language than English are read as `NounPhrases` reads them.
 
@@ -82,7 +93,8 @@ class NamesAndTerms(Extractor):
     held = BATCH_CHUNKS
 
     def signature(self, ctx: BuildContext) -> str:
-        return NounPhrases().signature(ctx)
+        parsed = NounPhrases().signature(ctx)
+        return f"{parsed}, rules {RULES}" if is_english(ctx.language) else parsed
 
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if not is_english(ctx.language):
@@ -144,7 +156,7 @@ def _relation(
     shown: dict[str, Entity], pair: tuple[str, str], times: int, labels: Counter[tuple[str, str]], said: str, verbs: str
 ) -> Relation:
     """The relation of two entities: from whom its most frequent label leads."""
-    head, label = min(labels, key=lambda one: (-labels[one], one)) if labels else (pair[0], TOGETHER)
+    head, label = min(labels, key=lambda one: (one[1] not in (CALLED, BRACKETED), -labels[one], one)) if labels else (pair[0], TOGETHER)
     tail = pair[1] if head == pair[0] else pair[0]
     return Relation(shown[head].name, shown[tail].name, label, said, verbs, float(times))
 
@@ -325,9 +337,16 @@ def _stripped(span: Span) -> Span:
     start, end = span.start, span.end
     while start < end and (span.doc[start].lower_ in ("the", "a", "an") or span.doc[start].is_punct or span.doc[start].is_space):
         start += 1
-    while start < end and (span.doc[end - 1].is_punct or span.doc[end - 1].is_space or span.doc[end - 1].text in ("'s", "’s", "'", "’")):
+    while start < end and _ends_no_name(span.doc[end - 1]):
         end -= 1
     return span.doc[start:end]
+
+
+def _ends_no_name(token: Token) -> bool:
+    """Whether a token is no end of a name: a mark, a possessive, or a verb behind it (“Scrooge muttered”)."""
+    return (
+        token.is_punct or token.is_space or token.text in ("'s", "’s", "'", "’") or (token.text.islower() and token.pos_ in ("VERB", "AUX"))
+    )
 
 
 def _term(span: Span) -> Span:
@@ -347,7 +366,8 @@ def _says_nothing(token: Token) -> bool:
 
 
 def _shown(span: Span) -> str:
-    return " ".join(span.text.split()).strip("\"'“”‘’`,;:()[]{}<>*_–—- ")
+    name = " ".join(span.text.split()).strip("\"'“”‘’`,;:()[]{}<>*_–—- ")
+    return name.partition("(")[0].rstrip() if name.count("(") > name.count(")") else name  # “node(s” is a node
 
 
 def _lowered(term: Span) -> str:
@@ -382,11 +402,47 @@ class Links:
 
     def between(self, one: Mention, other: Mention) -> tuple[str, str] | None:
         """From which of two the label leads, by its folded name, and the label; None where none does."""
+        alias = self._alias(one, other)
+        if alias and (other.name[:-1].isupper() or not self._within_term(one)):
+            return one.name.casefold(), alias
         for head, tail in ((one, other), (other, one)):
             label = self._label(head, tail)
             if label:
                 return head.name.casefold(), label
         return None
+
+    def _within_term(self, one: Mention) -> bool:
+        """Whether a mention ends a longer term, which then is what has the other name: removal of the uterus (hysterectomy)."""
+        root = _root(self.doc, one)
+        return root.dep_ == "pobj" and root.head.head.pos_ in ("NOUN", "PROPN")
+
+    def _alias(self, one: Mention, other: Mention) -> str:
+        """Whether the text calls one by the other right behind it: by words that say so, or in brackets."""
+        doc, end = self.doc, other.start
+        while end > one.end and doc[end - 1].lower_ in ("the", *OPENING):
+            end -= 1
+        if end > one.end and doc[end - 1].lower_ not in LAST_OF_ALIAS:
+            return ""
+        words, depth = list[str](), 0
+        for token in doc[one.end : end]:
+            depth += (token.text == "(") - (token.text == ")" and depth > 0)
+            if not depth and token.text != ")":
+                words.append(token.lower_)
+        opened = depth > 0
+        if opened:  # what is within the last bracket
+            last = max(at for at in range(one.end, end) if doc[at].text == "(")
+            if last > one.end:
+                return ""
+            words = [token.lower_ for token in doc[last + 1 : end]]
+        if opened and not words:
+            closed = other.end < len(doc) and doc[other.end].text in (")", ",", ";")
+            return BRACKETED if closed else ""
+        while words and words[0] in BEFORE_ALIAS:
+            words.pop(0)
+        said = " ".join(words)
+        named = PHRASE not in (one.type, other.type) or (one.name[0].isupper() and other.name[0].isupper())
+        persons = one.type == other.type == "person"
+        return CALLED if said in ALIAS or (said in ALIAS_OF_NAMES and named and (said != "born" or persons)) else ""
 
     def _label(self, head: Mention, tail: Mention) -> str:
         """The words on the way from the head as a subject to the tail as an object, or from a noun through a preposition."""

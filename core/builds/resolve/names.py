@@ -10,11 +10,11 @@ from itertools import groupby
 from typing import overload
 
 from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.extract.mentions import PHRASE, TOGETHER
+from core.builds.extract.mentions import BRACKETED, CALLED, PHRASE, TOGETHER
 from core.builds.facts import Entity, Facts, Relation
 from core.builds.mending import spellings
 from core.builds.report import NameMerge, NameMerges, NearMerge
-from core.builds.resolve.terms import TermWeights, commonness, word_counts
+from core.builds.resolve.terms import RARE, TermWeights, commonness, word_counts
 from core.corpus.mends import mends_of, pair
 from core.languages import is_english
 from core.parameters import param
@@ -25,10 +25,14 @@ SUFFIXES = frozenset("inc ltd llc corp corporation co company plc gmbh ag limite
 SMALL = frozenset("of the and for in on at to a an de la".split())
 ACRONYM = re.compile(r"[A-Z][A-Z0-9&]{1,6}s?")
 ARTICLES = ("the ", "a ", "an ")
+TITLES = frozenset("mr mrs ms miss dr prof sir lady lord dame madame king queen prince princess saint st uncle aunt".split())
+NO_SURNAME = 4.5  # the Zipf value from which a word that the parser gave no type is no part of a person's name
 PLAIN_WORD = 4.0  # the Zipf value from which a single word with a capital counts as a term
 PART, ABBREVIATED, TITLED = "part of a name", "acronym", "title of the document"
+ALSO, TWICE = "called so by the text", "written twice"
 PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")
 TITLE_WORDS = 8
+PERSON_WORDS = 4  # of a title that is a person's name, at most
 SHORT = 8  # chunks of a document up to which its title is joined with what all of them name; in longer ones, where they name it
 EVERY = 1000  # chunks between two looks at whether somebody cancelled
 DOCUMENTS = 5  # that a merge names
@@ -50,7 +54,9 @@ class Known:
 
     @property
     def kind(self) -> str:
-        """Its most frequent type, that of a name before that of a phrase."""
+        """Its most frequent type, that of a name before that of a phrase; what is mostly written without a capital is a phrase."""
+        if self.shown.islower():
+            return PHRASE
         return min(self.kinds, key=lambda one: (one == PHRASE, -self.kinds[one], one)) if self.kinds else PHRASE
 
     @property
@@ -59,7 +65,12 @@ class Known:
         shown = self.shown
         if self.kind != PHRASE:
             return False
-        return shown.islower() or not any(c.isupper() for c in shown) or (" " not in shown and commonness(shown.lower()) >= PLAIN_WORD)
+        return not any(c.isupper() for c in shown) or (" " not in shown and commonness(shown.lower()) >= PLAIN_WORD)
+
+    @property
+    def burst(self) -> float:
+        """How often a chunk that has it names it."""
+        return self.spellings.total() / max(1, self.chunks)
 
 
 def key_of_name(name: str, kind: str) -> str:
@@ -86,16 +97,18 @@ class ResolveNames(BuildOperator):
     Spellings that differ in case, accents, apostrophes, marks, a term's plural or a firm's legal form are one. Within a document, part of
     a person's name is joined with the only full name that it fits, and an acronym with the only name that it abbreviates; in other
     documents too where at least two documents join it with one full name alone. A document's title that its text names is what it is
-    about: it is joined with the name that it is short for, and related to all that the document names. Two names that a person said are
-    not the same (`Mends.refused`) are not joined. A term stays where its weight (`TermWeights`) is `least` or more; in other languages
-    than English every one does. Of what was joined the type is that of most mentions.
+    about: it is joined with the name that it is short for, and related to all that the document names, in the place of relations of
+    these by nothing but a sentence that they share. What the text itself gives as another name is joined (“Pelé, also known as”,
+    “pembrolizumab (Keytruda)”). Two names that a person said are not the same (`Mends.refused`) are not joined. A term stays where its
+    weight (`TermWeights`) is `least` or more; in other languages than English every one does. Of what was joined the type is that of most
+    mentions.
     """
 
     stage = "resolve"
     title = "names joined, common phrases left out"
     reads, writes = ("chunks", "facts"), ("facts",)
 
-    least: float = param(0.5, "Least weight", "The least weight of a term; lower ones are common phrases.", low=-10, high=10)
+    least: float = param(1.0, "Least weight", "The least weight of a term; lower ones are common phrases.", low=-10, high=10)
     titles: bool = param(True, "Titles", "Whether a document's title that its text names is related to all that the document names.")
     everywhere: bool = param(True, "In other documents", "Whether parts of names are joined in documents without the full name too.")
 
@@ -113,7 +126,8 @@ class ResolveNames(BuildOperator):
         found = Resolution(known, made.chunks.texts("document"))
         if is_english(ctx.language):
             weights = TermWeights(word_counts(made.chunks.texts("text"), ctx.check))
-            found.terms = {key for key, one in known.items() if one.is_term and weights.weight(one.shown) < self.least}
+            found.terms = {key for key, one in known.items() if one.is_term and weights.weight(one.shown, one.burst) < self.least}
+        found.titles = {key_of_name(PARENTHESES.sub("", title), "") for title in set(made.chunks.texts("title"))}
         parts = Parts(known, set(mends_of(made.corpus).refused))
         columns = [made.chunks.texts(name) for name in ("document", "title", "text")]
         for number, (document, group) in enumerate(groupby(zip(*columns, made.facts), key=lambda row: row[0])):
@@ -122,7 +136,8 @@ class ResolveNames(BuildOperator):
             rows = list(group)
             named = {key_of_name(one.name, one.type): None for row in rows for one in row[3].entities}
             found.sizes[document] = len(rows)
-            joined = parts.joined(named, found.terms)
+            joined = parts.joined(named, found.terms, _aliases(row[3] for row in rows), len(rows) > SHORT)
+            found.terms.difference_update(full for full, rule in joined.values() if rule == ABBREVIATED)
             if self.titles:
                 joined = found.titled(document, PARENTHESES.sub("", rows[0][1]), rows[0][2], list(named), joined)
             found.add(document, {key: one for key, one in joined.items() if not parts.separates(key, one[0])})
@@ -154,36 +169,54 @@ class ResolveNames(BuildOperator):
         return known
 
 
+def _aliases(facts: Iterable[Facts]) -> Iterator[tuple[str, str, str]]:
+    """The pairs of names of some chunks that the text gives as names of one, by their keys, and the words that say so."""
+    for one in facts:
+        kinds = {entity.name: entity.type for entity in one.entities}
+        for relation in one.relations:
+            if relation.name in (CALLED, BRACKETED):
+                head, tail = (key_of_name(end, kinds.get(end, "")) for end in (relation.head, relation.tail))
+                if head and tail and head != tail:
+                    yield head, tail, relation.name
+
+
 class Parts:
-    """Which names of a document are parts or acronyms of others in it, but for the pairs that a person `refused`."""
+    """Which names of a document are parts, acronyms or other names of others in it, but for the pairs that a person `refused`."""
 
     def __init__(self, known: dict[str, Known], refused: Set[tuple[str, str]] = frozenset()):
         self.known, self.refused = known, refused
         self.separated: set[tuple[str, str]] = set()  # of the refused ones those that would have been joined
         self.several: dict[str, list[str]] = {}  # of the last document: parts that fit more than one full name
 
-    def joined(self, named: Iterable[str], terms: Set[str]) -> dict[str, tuple[str, str]]:
-        """Of each part the full name, which is none of the common `terms`, and by which rule."""
+    def joined(
+        self, named: Iterable[str], terms: Set[str], aliases: Iterable[tuple[str, str, str]] = (), long: bool = False
+    ) -> dict[str, tuple[str, str]]:
+        """Of each part the full name, which is none of the common `terms`, and by which rule; `named` are in the order of the text,
+        `aliases` pairs that it gives as names of one. In a `long` document initials fit by chance, so it must say what an acronym is."""
         found: dict[str, tuple[str, str]] = {}
         self.several = {}
+        place = {key: at for at, key in enumerate(named)}
         by_word: dict[str, list[str]] = {}
         by_initials: dict[str, list[str]] = {}
-        for key in sorted(named):
+        for key in sorted(place):
             words = key.split()
             if len(words) < 2 or key not in self.known or key in terms:
                 continue
             if self.known[key].kind == PERSON:
-                for word in {words[0], words[-1]}:
+                for word in {words[0], words[-1]} if self._is_full(key) else ():
                     by_word.setdefault(word, []).append(key)
-            else:
+            elif not long:
                 for initials in _initials(words):
                     by_initials.setdefault(initials, []).append(key)
-        for key in sorted(named):
-            rule, fulls = self._fulls(key, by_word, by_initials)
+        for part, full, rule in self._called(aliases):
+            if _last(full, found) != part and not self.separates(part, full):
+                found[part] = full, rule
+        for key in sorted(place.keys() - found.keys()):
+            rule, fulls = self._fulls(key, by_word, by_initials, place)
             fulls = [full for full in fulls if not self.separates(key, full)]
-            if len(fulls) == 1:
+            if len(fulls) == 1 and _last(fulls[0], found) != key:
                 found[key] = fulls[0], rule
-            elif fulls:
+            elif len(fulls) > 1:
                 self.several[key] = fulls
         return {key: (_last(full, found), rule) for key, (full, rule) in found.items()}
 
@@ -195,13 +228,56 @@ class Parts:
         self.separated.add(names)
         return True
 
-    def _fulls(self, key: str, by_word: dict[str, list[str]], by_initials: dict[str, list[str]]) -> tuple[str, list[str]]:
+    def _called(self, aliases: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
+        """The names that the text gives other names for, with the full name and the rule; none where it gives several as often."""
+        fulls: dict[str, Counter[tuple[str, str]]] = {}
+        for head, tail, said in aliases:
+            if head in self.known and tail in self.known and (rule := self._alias(head, tail, said)):
+                part, full = (head, tail) if rule == ABBREVIATED and len(head) < len(tail) else (tail, head)
+                fulls.setdefault(part, Counter())[full, rule] += 1
+        for part, counted in sorted(fulls.items()):
+            (first, times), *others = counted.most_common(2)
+            if not others or times > others[0][1]:
+                yield part, *first
+
+    def _is_full(self, key: str) -> bool:
+        """Whether a person's name is a full one: its first word no role (“Mrs Cratchit”), its last with a capital, and no number in it."""
+        shown = self.known[key].shown
+        return key.split()[0] not in TITLES and shown.split()[-1][0].isupper() and not any(letter.isdigit() for letter in shown)
+
+    def _alias(self, head: str, tail: str, said: str) -> str:
+        """The rule by which a name right behind another, or in brackets there, is of the same; empty where it may be of another.
+
+        In brackets it is an acronym, or a brand behind a rare word without a capital (“pembrolizumab (Keytruda)”); behind words that say
+        so it is any, but of a single common noun, which mostly ends a longer term."""
+        short, long = sorted((head, tail), key=len)
+        if ACRONYM.fullmatch(self.known[short].shown.replace(".", "")) and abbreviates(short, long):
+            return ABBREVIATED
+        one, other = self.known[head], self.known[tail]
+        kinds = {one.kind, other.kind}
+        if said == CALLED:
+            alike = len(kinds) == 1 or not kinds & {PERSON, PLACE}
+            return ALSO if alike and (" " in head or PHRASE not in kinds) else ""
+        rare = all(commonness(word) == RARE for key in (head, tail) for word in key.split())
+        branded = not other.shown.islower() and not ACRONYM.match(other.shown)
+        return ALSO if rare and branded and any(map(str.islower, one.spellings)) else ""
+
+    def _fulls(
+        self, key: str, by_word: dict[str, list[str]], by_initials: dict[str, list[str]], place: dict[str, int]
+    ) -> tuple[str, list[str]]:
         """The names that one may be a part or the acronym of, and by which rule."""
         words, of = key.split(), self.known.get(key)
         if of is None:
             return "", []
-        if len(words) == 1 and of.kind in (PERSON, PHRASE) and of.shown[:1].isupper() and key in by_word:
+        half = " ".join(words[: len(words) // 2])
+        if len(words) % 2 == 0 and words[: len(words) // 2] * 2 == words and half in self.known and self.known[half].chunks > of.chunks:
+            return TWICE, [half]
+        plain = of.kind == PHRASE and commonness(key) >= NO_SURNAME
+        if len(words) == 1 and of.shown[:1].isupper() and key in by_word and len(key) > 1 and not plain:
             fulls = by_word[key]
+            if of.kind not in (PERSON, PHRASE):  # the parser takes a rare surname for a place where it is alone
+                rare = commonness(key) == RARE and of.chunks <= max(self.known[full].chunks for full in fulls)
+                fulls = [full for full in fulls if rare and full.endswith(f" {key}") and place[full] < place[key]]
             longest = [full for full in fulls if not any(_within(full.split(), other.split()) for other in fulls if other != full)]
             return PART, longest
         if of.kind == PERSON and len(words) > 1:
@@ -233,6 +309,24 @@ def _within(words: Sequence[str], full: Sequence[str]) -> bool:
     return len(words) < len(full) and words[0] == full[0] and words[-1] == full[-1] and all(word in rest for word in words)
 
 
+def abbreviates(short: str, long: str) -> bool:
+    """Whether the letters of an acronym are in a name in their order, the first at its beginning (Schwartz and Hearst, PSB 2003), and
+    as many words of it begin with one of them as there are words.
+
+    >>> from core.builds.resolve.names import abbreviates
+    >>> abbreviates("pcp", "primary care physician"), abbreviates("nbc", "national football league"), abbreviates("us", "unix")
+    (True, False, False)
+    """
+    letters = [letter for letter in short.removesuffix("s") if letter.isalnum()]
+    at = -1
+    for letter in letters:
+        at = long.find(letter, at + 1)
+        if at < 0:
+            return False
+    large = [word for word in long.split() if word not in SMALL]
+    return len(large) > 1 and long[0] == letters[0] and len(letters) >= len(large) and all(word[0] in letters for word in large)
+
+
 def _initials(words: Sequence[str]) -> set[str]:
     """What a name may be abbreviated to: the first letters of all words, or of the large ones."""
     large = [word for word in words if word not in SMALL]
@@ -261,6 +355,7 @@ class Resolution:
     near: list[tuple[str, tuple[str, ...], str]] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)  # chunks of a document
     topics: dict[str, str] = field(default_factory=dict)  # what a document is about, by its title
+    titles: set[str] = field(default_factory=set)  # the keys of all titles: what has a document of its own is nothing else
     inside: dict[str, set[str]] = field(default_factory=dict)  # of a document: names that are only parts of its title
     where: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
     refused: Set[tuple[str, str]] = frozenset()  # names that a person said are not the same
@@ -269,7 +364,8 @@ class Resolution:
     def add(self, document: str, joined: dict[str, tuple[str, str]]) -> None:
         """Note what a document joins."""
         if joined:
-            self.by_document[document] = {**self.by_document.get(document, {}), **joined}
+            every = {**self.by_document.get(document, {}), **joined}
+            self.by_document[document] = {key: (_last(full, every), rule) for key, (full, rule) in every.items()}
         for key, (full, rule) in joined.items():
             self.where.setdefault((key, full, rule), {})[document] = None
 
@@ -302,8 +398,10 @@ class Resolution:
         longer = [one for one in named if len(words) > 1 and _within(words, one.split())]
         if len(longer) == 1:
             return longer[0]
-        first = next((one for one in named if self.known[one].kind == PERSON), None) if named else None
-        return first if first and len(words) > 1 and first.split()[-1] == words[-1] and " " in first else None
+        first = next((one for one in named if self.known[one].kind == PERSON), None)
+        if first is None or first in self.titles or not 1 < len(words) <= PERSON_WORDS or SMALL.intersection(words):
+            return None
+        return first if first.split()[-1] == words[-1] and " " in first else None
 
     def of(self, row: int, name: str, kind: str | None = None) -> str | None:
         """What a name of the chunk of a row is called; None for one that is no entity."""
@@ -340,14 +438,16 @@ class Resolution:
         for relation in facts.relations:
             head, tail = (names.get(end, ("", None))[1] for end in (relation.head, relation.tail))
             if head is not None and tail is not None and head != tail:
-                key_of = (head, relation.name, tail)
+                label = TOGETHER if relation.name == BRACKETED else relation.name
+                key_of = (head, label, tail)
                 weight = relation.weight + (joined[key_of].weight if key_of in joined else 0.0)
-                joined[key_of] = Relation(head, tail, relation.name, relation.description, relation.keywords, weight)
+                joined[key_of] = Relation(head, tail, label, relation.description, relation.keywords, weight)
         self._about(row, entities, joined)
         return Facts(tuple(entities.values()), tuple(joined.values()), facts.unreadable, facts.dropped, facts.notes)
 
     def _about(self, row: int, entities: dict[str, Entity], joined: dict[tuple[str, str, str], Relation]) -> None:
-        """Add what the document of a row is about, related to all that the chunk names beside it."""
+        """Add what the document of a row is about, related to all that the chunk names beside it, in the place of relations that say no
+        more than that two of these share a sentence: long passages have most of them, and the rows that count relations preferred these."""
         document = self.documents[row]
         topic = self.topics.get(document)
         if topic is None:
@@ -356,6 +456,8 @@ class Resolution:
         if name not in entities and (self.sizes[document] > SHORT or not entities):
             return
         entities.setdefault(name, Entity(name, kind, next(iter(entities.values())).description if entities else ""))
+        for key in [key for key in joined if key[1] == TOGETHER and name not in (key[0], key[2])]:
+            del joined[key]
         pairs = {frozenset((head, tail)) for head, _, tail in joined}
         for other, entity in entities.items():
             if other != name and frozenset((name, other)) not in pairs:

@@ -56,19 +56,20 @@ class TermWeights:
         count = self.counts.get(word, 0)
         return 0.0 if count < 2 else math.log10(count / self.total * 1e9) - commonness(word)
 
-    def weight(self, term: str) -> float:
-        """How much of a term a noun phrase is: half of its words' mean keyness, less how common they are in the language, and more with
-        more of them. Words as common as *thing* make it negative.
+    def weight(self, term: str, burst: float = 1.0) -> float:
+        """How much of a term a noun phrase is: a quarter of its words' mean keyness, less how common they are in the language, and more
+        with more of them and with `burst`, how often a chunk that has the phrase names it: what a text is about it names again (Church and
+        Gale, Natural Language Engineering 1995). Words as common as *thing* make it negative.
 
-            weight = keyness / 2 - (commonness - 4) + log2(number of words)
+            weight = keyness / 4 - (commonness - 4) + log2(number of words) + 1.5 log2(burst)
 
         >>> from core.builds.resolve.terms import TermWeights
         >>> of = TermWeights({"radiation": 40, "therapy": 40, "difficult": 1, "thing": 5, "the": 914})
-        >>> round(of.weight("radiation therapy"), 2), round(of.weight("difficult thing"), 2)
-        (2.2, -0.15)
+        >>> round(of.weight("radiation therapy"), 2), round(of.weight("difficult thing"), 2), round(of.weight("difficult thing", 2.0), 2)
+        (2.2, -0.15, 1.35)
         """
         words = WORD.findall(term.lower())
         if not words:
             return -math.inf
         mean = lambda of: sum(map(of, words)) / len(words)
-        return mean(self.keyness) / 2 - (mean(commonness) - USUAL) + math.log2(len(words))
+        return mean(self.keyness) / 4 - (mean(commonness) - USUAL) + math.log2(len(words)) + 1.5 * math.log2(burst)

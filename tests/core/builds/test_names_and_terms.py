@@ -97,6 +97,30 @@ def test_a_relation_weighs_as_many_sentences_as_name_both():
     assert {one.name: one.times for one in facts.entities} == {"Angela Merkel": 2, "Berlin": 2}
 
 
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Edson Arantes do Nascimento (born 21 October 1940), known as Pelé, is a footballer.", ("Edson Arantes do Nascimento", "Pelé")),
+        ("B cells, also called B lymphocytes, make antibodies.", ("b cells", "B lymphocytes")),
+        ("William Jefferson Clinton (born William Jefferson Blythe III; 1946) is a politician.", "also called"),
+    ],
+)
+def test_words_that_say_that_two_names_are_of_one_are_its_label(text, label):
+    aliases = {(one.head, one.tail) for one in found(text).relations if one.name == "also called"}
+    assert aliases if label == "also called" else label in aliases
+
+
+def test_a_name_in_brackets_is_related_by_them_and_the_end_of_a_longer_term_is_not():
+    assert ("primary care physician", "in brackets", "PCP") in labels("A primary care physician (PCP) refers patients.")
+    assert not {"in brackets", "also called"} & {label for _, label, _ in labels("Removal of the uterus (hysterectomy) takes two hours.")}
+    assert "also called" not in {label for _, label, _ in labels("The process known as fracking harms Texas.")}
+
+
+def test_a_verb_behind_a_name_and_an_open_bracket_are_no_part_of_it():
+    assert not any("muttered" in name for name in names("Scrooge muttered that he was tired."))
+    assert not any("(" in name for name in names("A biopsy of the sentinel lymph node(s) is done."))
+
+
 def test_markup_is_text_and_nothing_is_nothing():
     assert {"Barack Obama", "Berlin"} <= set(names("Barack Obama wrote {name} from Berlin. <script>alert(1)</script>"))
     assert found("") == found(" \n ") and not found("").entities

@@ -117,7 +117,7 @@ def test_common_phrases_are_no_entities_and_terms_are(tmp_path):
     named = [
         ("difficult thing", "concept"),
         ("new type", "concept"),
-        ("melanoma", "concept"),
+        ("melanoma", "concept", "", 2),  # named twice by the chunk that has it
         ("lymph node", "concept"),
         ("Thing", "concept"),
     ]
@@ -129,8 +129,10 @@ def test_common_phrases_are_no_entities_and_terms_are(tmp_path):
 
 
 def test_a_term_weighs_more_where_its_words_are_used_more():
-    # 1,000 words: “cloud” 20 times is a Zipf value of 7.3, 2.8 above the 4.5 of the language; weight 2.8 / 2 - (4.5 - 4) = 0.9
-    assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud"), 1) == 0.9
+    # 1,000 words: “cloud” 20 times is a Zipf value of 7.3, 2.8 above the 4.5 of the language; weight 2.8 / 4 - (4.5 - 4) = 0.2;
+    # named four times in each chunk that has it 1.5 * 2 more
+    assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud"), 1) == 0.2
+    assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud", 4.0), 1) == 3.2
     assert round(TermWeights({"cloud": 1, "the": 999}).weight("cloud"), 1) == -0.5  # once says nothing
     assert TermWeights({}).weight("12") == float("-inf")
 
@@ -150,6 +152,83 @@ def test_a_title_that_the_text_names_is_what_a_document_is_about(tmp_path):
     }
     facts, _ = resolved(tmp_path, *chunks, texts=texts, titles=["Notes of a meeting", ""])
     assert "Notes of a meeting" not in names(facts[0])
+
+
+def test_what_a_document_is_about_takes_the_place_of_sentences_that_are_shared(tmp_path):
+    names_of = [("Verdi", "person"), ("Milan", "place"), ("Rome", "place"), ("Puccini", "person")]
+    relations = [("Milan", "Rome", "appears with"), ("Puccini", "Rome", "lived in"), ("Verdi", "Milan", "appears with")]
+    facts, _ = resolved(tmp_path, ("1", names_of, relations), texts=["Verdi"], titles=["Verdi"])
+    assert {(one.head, one.name, one.tail) for one in facts[0].relations} == {
+        ("Verdi", "appears with", "Milan"),
+        ("Verdi", "appears with", "Rome"),
+        ("Verdi", "appears with", "Puccini"),
+        ("Puccini", "lived in", "Rome"),
+    }
+    assert len(resolved(tmp_path, ("1", names_of, relations))[0][0].relations) == 3  # without a title they stay
+
+
+def test_a_title_is_another_document_s_person_neither_by_surname_nor_within_a_sentence(tmp_path):
+    brothers = [("1", [("Champ Bailey", "person")], []), ("2", [("Champ Bailey", "person"), ("Boss Bailey", "person")], [])]
+    texts = ["Champ Bailey", "Champ Bailey is a brother of Boss Bailey."]
+    facts, report = resolved(tmp_path, *brothers, texts=texts, titles=["Champ Bailey", "Boss Bailey"])
+    assert set(names(facts[1])) == {"Champ Bailey", "Boss Bailey"}
+    chunk = ("1", [("Jerry Glanville", "person")], [])
+    facts, report = resolved(tmp_path, chunk, titles=["Portland State Vikings football under Jerry Glanville"])
+    assert set(names(facts[0])) == {"Jerry Glanville"} and not name_merges(report.plain()).made
+
+
+@pytest.mark.parametrize(
+    ("head", "label", "tail", "into"),
+    [
+        (("Edson do Nascimento", "person"), "also called", ("Pelé", "person"), "Edson do Nascimento"),
+        (("B cells", "concept"), "also called", ("B lymphocytes", "concept"), "B cells"),
+        (("primary care physician", "concept"), "in brackets", ("PCP", "organisation"), "primary care physician"),
+        (("NSCLC", "organisation"), "in brackets", ("non-small cell lung cancer", "concept"), "non-small cell lung cancer"),
+        (("pembrolizumab", "concept"), "in brackets", ("Keytruda", "place"), "pembrolizumab"),
+        (("area", "concept"), "also called", ("Battle Park", "concept"), None),  # mostly the end of a longer term
+        (("Kenya", "place"), "also called", ("Embassy Nairobi", "organisation"), None),
+        (("Ann Lee", "person"), "in brackets", ("Rome", "place"), None),
+        (("quarterback", "concept"), "in brackets", ("Broncos", "organisation"), None),  # a common word is no drug
+        (("anesthesia", "concept"), "in brackets", ("EUA", "organisation"), None),
+    ],
+)
+def test_what_the_text_gives_as_another_name_is_joined_where_it_is_one(tmp_path, head, label, tail, into):
+    facts, report = resolved(tmp_path, ("d", [head, tail], [(head[0], tail[0], label)]))
+    if into:
+        assert set(names(facts[0])) == {into} and not facts[0].relations
+    else:
+        assert set(names(facts[0])) == {head[0], tail[0]} and not name_merges(report.plain()).made
+        assert facts[0].relations[0].name == ("also called" if label == "also called" else "appears with")
+
+
+def test_a_name_in_brackets_behind_several_is_the_most_frequent_s(tmp_path):
+    two = [("nivolumab", "concept"), ("Opdivo", "product")], [("nivolumab", "Opdivo", "in brackets")]
+    other = [("ipilimumab", "concept"), ("Opdivo", "product")], [("ipilimumab", "Opdivo", "in brackets")]
+    facts, _ = resolved(tmp_path, ("d", *two), ("d", *two), ("d", *other))
+    assert set(names(facts[2])) == {"ipilimumab", "nivolumab"}
+    facts, _ = resolved(tmp_path, ("d", *two), ("d", *other))
+    assert set(names(facts[1])) == {"ipilimumab", "Opdivo"}
+
+
+def test_a_role_and_a_surname_are_no_full_name_and_a_name_written_twice_is_once(tmp_path):
+    facts, _ = resolved(tmp_path, ("d", [("Fezziwig", "person"), ("Mrs. Fezziwig", "person")], []))
+    assert set(names(facts[0])) == {"Fezziwig", "Mrs. Fezziwig"}
+    once = ("d", [("Cytarabine", "product")], [])
+    facts, _ = resolved(tmp_path, ("d", [("Cytarabine Cytarabine", "product")], []), once, once)
+    assert set(names(facts[0])) == {"Cytarabine"}
+    facts, _ = resolved(tmp_path, ("d", [("Duran Duran", "organisation")], []))
+    assert set(names(facts[0])) == {"Duran Duran"}
+
+
+def test_initials_fit_by_chance_in_a_long_document_so_that_it_must_say_what_they_are(tmp_path):
+    chunks = [("d", [("breast cancer gene", "concept"), ("BCG", "organisation")], [])]
+    assert set(names(resolved(tmp_path, *chunks)[0][0])) == {"breast cancer gene"}
+    assert set(names(resolved(tmp_path, *chunks * 9)[0][0])) == {"breast cancer gene", "BCG"}
+
+
+def test_what_is_mostly_written_without_a_capital_is_a_term_whatever_the_parser_says(tmp_path):
+    facts, _ = resolved(tmp_path, ("d", [("time", "organisation"), ("Ann Lee", "person")], []), operator=ResolveNames())
+    assert set(names(facts[0])) == {"Ann Lee"}
 
 
 def test_hostile_and_empty_names_do_no_harm(tmp_path):
