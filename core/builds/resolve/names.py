@@ -128,7 +128,9 @@ class ResolveNames(BuildOperator):
             weights = TermWeights(word_counts(made.chunks.texts("text"), ctx.check))
             found.terms = {key for key, one in known.items() if one.is_term and weights.weight(one.shown, one.burst) < self.least}
         found.titles = {key_of_name(PARENTHESES.sub("", title), "") for title in set(made.chunks.texts("title"))}
-        parts = Parts(known, set(mends_of(made.corpus).refused))
+        refused = set(mends_of(made.corpus).refused)
+        found.terms -= {key_of_name(name, "") for names in refused for name in names}  # a person takes both for entities
+        parts = Parts(known, refused)
         columns = [made.chunks.texts(name) for name in ("document", "title", "text")]
         for number, (document, group) in enumerate(groupby(zip(*columns, made.facts), key=lambda row: row[0])):
             if number % EVERY == 0:
