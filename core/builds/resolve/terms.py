@@ -66,7 +66,7 @@ class TermWeights:
         >>> from core.builds.resolve.terms import TermWeights
         >>> of = TermWeights({"radiation": 40, "therapy": 40, "difficult": 1, "thing": 5, "the": 914})
         >>> round(of.weight("radiation therapy"), 2), round(of.weight("difficult thing"), 2), round(of.weight("difficult thing", 2.0), 2)
-        (2.2, -0.15, 1.35)
+        (1.4, -0.28, 1.22)
         """
         words = WORD.findall(term.lower())
         if not words:
