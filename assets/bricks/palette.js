@@ -109,10 +109,13 @@ export class Palette {
 
   filter() {
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const phrase = words.join(" ");
+    const all = [...this.list.querySelectorAll(".entry")];
+    const together = all.some((one) => one.words.includes(phrase)); // words that stand together somewhere are looked for as they stand
     for (const group of this.list.children) {
       let any = false;
       for (const one of group.querySelectorAll(".entry")) {
-        one.hidden = !words.every((word) => one.words.includes(word));
+        one.hidden = !(together ? [phrase] : words).every((word) => one.words.includes(word));
         any ||= !one.hidden;
       }
       group.hidden = !any;
