@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ def says(monkeypatch):
 
     def one(message):
         def draw(key, data, on_pressed_change):
-            drawn.update(data)
+            drawn.update(json.loads(data))
             return SimpleNamespace(pressed=message)
 
         monkeypatch.setattr(component, "_component", lambda: draw)
