@@ -34,7 +34,7 @@ def documents(corpus: Corpus) -> None:
             tr("Search the texts"),
             key="texts_search",
             persist_state="session",
-            placeholder=tr("Words that stand in the text or its title"),
+            placeholder=tr("Words of the text or its title"),
             icon=":material/search:",
             label_visibility="collapsed",
             on_change=_anew,

@@ -115,7 +115,7 @@ def _entities(graph: Graph) -> None:
             persist_state="session",
             live=True,
             type="search",
-            placeholder=tr("Words that stand in the text") if chunks else tr("Type a name, or a part of one"),
+            placeholder=tr("Words of the text") if chunks else tr("Type a name, or a part of one"),
             icon=":material/search:",
             label_visibility="collapsed",
             on_change=Session.texts_entity_page[graph.digest].put,
