@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -25,7 +26,7 @@ Done = Callable[[Rows, np.ndarray, np.ndarray | None], None]
 
 
 class Forward(Protocol):
-    """Runs batches: `done(rows, pooled [b, d], tokens [b, l, d])` is called for each, maybe from another thread.
+    """Runs batches: `done(rows, pooled [b, d], tokens [b, l, d])` is called for each, in their order.
 
     The arrays are only valid during the call; the tokens may be None unless `with_tokens`. `batches` gives (rows, ids int64 [b, l]).
     """
@@ -34,10 +35,6 @@ class Forward(Protocol):
     batch: int  # the most texts of one call
 
     def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None: ...
-
-
-def _nothing(*_: object) -> None:
-    pass
 
 
 class OpenVINO:
@@ -54,27 +51,32 @@ class OpenVINO:
         settings = {"INFERENCE_PRECISION_HINT": precision, "NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads}
         settings["CPU_RUNTIME_CACHE_CAPACITY"] = COMPILED
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
-        self._queue = openvino.AsyncInferQueue(core.compile_model(graph(folder), "CPU", settings), threads)
+        compiled = core.compile_model(graph(folder), "CPU", settings)
+        # one more than run at once: the next waits in the library while `done` works
+        self._requests = [compiled.create_infer_request() for _ in range(threads + 1)]
 
     def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None:
-        errors: list[Exception] = []
+        # no callback of the library's: its threads let go of one after the last wait, which aborts a program that ends meanwhile
+        free = list(self._requests)
+        running: deque[tuple] = deque()  # with whose batch it is, who began first in front
 
-        def finished(request, rows: Rows) -> None:
-            try:
-                done(rows, request.get_output_tensor(0).data, request.get_output_tensor(1).data)
-            except Exception as error:
-                errors.append(error)
+        def finish():
+            request, rows = running.popleft()
+            request.wait()
+            done(rows, request.get_output_tensor(0).data, request.get_output_tensor(1).data)
+            return request
 
-        self._queue.set_callback(finished)
         try:
             for rows, ids in batches:
                 check()
-                self._queue.start_async({0: ids}, rows)
+                request = free.pop() if free else finish()
+                request.start_async({0: ids})
+                running.append((request, rows))
+            while running:
+                finish()
         finally:
-            self._queue.wait_all()
-            self._queue.set_callback(_nothing)  # else the queue and whose batches these were would hold each other for good
-        if errors:
-            raise errors[0]
+            for request, _ in running:
+                request.wait()
 
 
 class Torch:

