@@ -9,7 +9,8 @@ import json
 import time
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 from zipfile import BadZipFile
@@ -19,11 +20,12 @@ import numpy as np
 from core.builds.facts import Facts
 from core.errors import StoreError
 from core.io.home import home
-from core.io.rows import RowFile, Schema, by_key
+from core.io.rows import DamagedFile, RowFile, Schema, by_key
 
 EDITION = 1  # one more where something else is gathered of the same facts, as what was saved is then of no use
 LONGEST, ENDING = 2_000, 1_000  # chunks of a run at most, and one in how many ends one
 MOST_BYTES = 1 << 30  # of what is saved; what was used least recently is removed beyond that
+NOT_SAVED = "Merged facts were not saved, so that the next build takes longer. {}"
 SCHEMA = Schema(
     "what facts were gathered to",
     ("create table runs (key blob primary key, gathered blob not null, used real not null) without rowid",),
@@ -114,47 +116,53 @@ def runs(keys: Sequence[bytes]) -> Iterator[range]:
 
 
 class SavedRuns:
-    """What was gathered of runs of chunks, in one SQLite file, that of the user by default. It can always be gathered again: a file that
-    cannot be used holds none, and what cannot be saved is not."""
+    """What was gathered of runs of chunks, in one SQLite file, that of the user by default. It can always be gathered again: a damaged file
+    is replaced by an empty one, and of one that cannot be used nothing is read or saved. Either is said to `note`, in a sentence."""
 
-    def __init__(self, file: Path | None = None):
-        self._rows = RowFile(file or home() / "gathered.sqlite", SCHEMA)
+    def __init__(self, note: Callable[[str], None], file: Path | None = None):
+        self._note, self._rows = note, RowFile(file or home() / "gathered.sqlite", SCHEMA)
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Those of some keys whose run is saved, which counts as used."""
-        try:
-            with self._rows.reading() as base:
-                known = {key for (key,) in by_key(base, "runs", ("key",), keys)}
-                if base.saves:
-                    base.executemany("update runs set used = ? where key = ?", ((time.time(), key) for key in known))
-                return known
-        except StoreError:
-            return set()
+        with self._noting(), self._rows.reading() as base:
+            known = {key for (key,) in by_key(base, "runs", ("key",), keys)}
+            if base.saves:
+                base.executemany("update runs set used = ? where key = ?", ((time.time(), key) for key in known))
+            return known
+        return set()
 
     def found(self, key: bytes, empty: C) -> C | None:
         """What was gathered of a run, put into what is empty; None where it cannot be read."""
-        try:
+        with self._noting(), suppress(ValueError, TypeError, KeyError, OSError, EOFError, BadZipFile, zlib.error):
             ((packed,),) = self._rows.query("select gathered from runs where key = ?", (key,))
             return _filled(empty, packed)
-        except (StoreError, ValueError, TypeError, KeyError, OSError, EOFError, BadZipFile, zlib.error):
-            return None
+        return None
 
     def keep(self, key: bytes, gathered: Collector) -> None:
         """Save what was gathered of a run."""
-        try:
+        with self._noting():
             self._rows.save("runs", [(key, _packed(gathered), time.time())])
-        except StoreError:
-            return
 
     def tidy(self) -> None:
         """Remove what was used least recently beyond `MOST_BYTES`."""
         older = "select key, sum(length(gathered)) over (order by used desc, key) as bytes from runs"
+        with self._noting(), self._rows.reading() as base:
+            if base.saves:
+                base.execute(f"delete from runs where key in (select key from ({older}) where bytes > ?)", (MOST_BYTES,))
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """A note of what goes wrong with the file, in the place of an error."""
         try:
-            with self._rows.reading() as base:
-                if base.saves:
-                    base.execute(f"delete from runs where key in (select key from ({older}) where bytes > ?)", (MOST_BYTES,))
-        except StoreError:
-            return
+            yield
+        except DamagedFile:
+            try:
+                self._rows.remove_damaged()
+                self._note(f"{self._rows.file}, where merged facts are saved, was damaged and is begun anew: its rows were merged again.")
+            except StoreError as error:
+                self._note(NOT_SAVED.format(error))
+        except StoreError as error:
+            self._note(NOT_SAVED.format(error))
 
 
 def run_key(what: str, keys: Sequence[bytes]) -> bytes:

@@ -13,9 +13,14 @@ from typing import Any
 
 from core.errors import StoreError
 from core.io.home import cannot_save
-from core.io.sqlite import WAIT, Database, opened, why_unsaved, write_ahead
+from core.io.locks import changing
+from core.io.sqlite import WAIT, Database, is_damaged, opened, why_unsaved, write_ahead
 
 BATCH_KEYS = 500  # keys that are looked up in one query
+
+
+class DamagedFile(StoreError):
+    """A file of rows that is no database, or one whose pages are damaged."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,20 @@ class RowFile:
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(self._sentence(error)) from error
+            raise (DamagedFile if is_damaged(error) else StoreError)(self._sentence(error)) from error
+
+    def remove_damaged(self) -> None:
+        """Remove a damaged file whose rows can be made again, so that the next use begins an empty one; one that another process has
+        replaced meanwhile stays. Raises StoreError where it cannot be removed."""
+        assert self.schema.again
+        with changing(self.file):
+            try:
+                if self.query("PRAGMA quick_check(1)") == [("ok",)]:
+                    return
+            except DamagedFile:
+                pass
+            for file in (self.file, *(self.file.with_name(f"{self.file.name}-{beside}") for beside in ("wal", "shm"))):
+                file.unlink(missing_ok=True)
 
     def _sentence(self, error: sqlite3.Error) -> str:
         if "locked" in str(error):

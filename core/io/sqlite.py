@@ -15,6 +15,7 @@ from typing import Any
 from core.io.home import cannot_save
 
 WAIT = 30.0  # seconds for another process
+DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")  # errors of a file that is no database, or one with damaged pages
 UNWRITABLE = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY")  # errors that come where nothing can be written
 
 
@@ -37,6 +38,11 @@ def write_ahead(database: sqlite3.Connection) -> None:
 def why_unsaved(error: sqlite3.Error) -> str:
     """Why nothing can be saved in the person's folder, where that is what an error means; else empty."""
     return cannot_save() if getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE) else ""
+
+
+def is_damaged(error: sqlite3.Error) -> bool:
+    """Whether an error says that the file is no database, or that its pages are damaged."""
+    return getattr(error, "sqlite_errorname", "").startswith(DAMAGED)
 
 
 class Database(sqlite3.Connection):

@@ -133,7 +133,7 @@ class SavedFacts(Sequence[Facts]):
         Facts that are not saved yet are extracted, of which `report` hears; without one, the workers of the build gather where it has
         some. What is gathered of a parser's facts is saved: of a changed corpus only the runs with changes are gathered again.
         """
-        saved = SavedRuns() if not self.extractor.chats() else None
+        saved = SavedRuns(self.ctx.report.note) if not self.extractor.chats() else None
         rows = list(runs(self._keys))
         keys = [run_key(f"{fresh.func.__name__} {fresh.args!r} {fresh.keywords!r}", self._keys[run.start : run.stop]) for run in rows]
         known = saved.known(keys) if saved is not None else set()

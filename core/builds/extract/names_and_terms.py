@@ -90,6 +90,7 @@ class NamesAndTerms(Extractor):
     """
 
     title = "names and terms"
+    edition = RULES
     held = BATCH_CHUNKS
 
     def signature(self, ctx: BuildContext) -> str:

@@ -106,6 +106,7 @@ class ResolveNames(BuildOperator):
 
     stage = "resolve"
     title = "names joined, common phrases left out"
+    edition = 2
     reads, writes = ("chunks", "facts"), ("facts",)
 
     least: float = param(1.0, "Least weight", "The least weight of a term; lower ones are common phrases.", low=-10, high=10)

@@ -121,7 +121,15 @@ def test_of_a_changed_corpus_only_runs_that_changed_are_gathered_again(tmp_path,
     assert sorted(read) == sorted(2 * [corpus.document(one).text for one in ("d03", "d20")])
 
 
-@pytest.mark.parametrize("harm", ["a run", "the file", "no room"])
+def overwrite_pages(file):
+    """Garbage in the place of all pages but the first, which says that it is a database."""
+    with closing(sqlite3.connect(file)) as base:
+        base.execute("pragma wal_checkpoint(truncate)")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:4096] + bytes([255]) * (len(whole) - 4096))
+
+
+@pytest.mark.parametrize("harm", ["a run", "the file", "its pages", "no room"])
 def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, read, monkeypatch):
     if harm == "no room":
         monkeypatch.setattr(gathered, "MOST_BYTES", 1)
@@ -130,12 +138,33 @@ def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, 
     shutil.rmtree(corpus.folder / "graphs")
     if harm == "the file":
         file.write_bytes(b"no database" * 1000)
+    elif harm == "its pages":
+        overwrite_pages(file)
     else:
         with closing(sqlite3.connect(file)) as base, base:
             there = base.execute("update runs set gathered = substr(gathered, 1, 99)").rowcount
         assert there == (0 if harm == "no room" else 28)
     read.clear()
     assert build(corpus, LINES["parsed passages"], Readers()).digest == first and len(read) == 28
+    notes = [note for note in status(corpus, LINES["parsed passages"]).report["notes"] if "gathered.sqlite" in note]
+    assert len(notes) == (harm in ("the file", "its pages")) and all("damaged and is begun anew" in note for note in notes)
+    read.clear()
+    shutil.rmtree(corpus.folder / "graphs")
+    assert build(corpus, LINES["parsed passages"], Readers()).digest == first  # of what was saved the second time
+    assert len(read) == (28 if harm == "no room" else 0)
+    assert not [note for note in status(corpus, LINES["parsed passages"]).report["notes"] if "gathered" in note]
+
+
+def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
+    corpus, file = write(tmp_path / "one", FIRST), tmp_path / "home" / "gathered.sqlite"
+    with closing(sqlite3.connect(file)) as base:
+        base.execute("create table others (key text)")
+    report = BuildReport()
+    build(corpus, LINES["parsed"], Readers(), report=report)
+    (note,) = [note for note in report.notes if "gathered" in note]
+    assert note.startswith("Merged facts were not saved, so that the next build takes longer.") and "remove that file" in note
+    with closing(sqlite3.connect(file)) as base:
+        assert base.execute("select name from sqlite_master").fetchall() == [("others",)]  # nothing of somebody else's is removed
 
 
 def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -12,10 +13,12 @@ from core.builds.facts import Entity, Facts, Relation
 from core.builds.report import NameMerge, NameMerges, NearMerge, name_merges
 from core.builds.resolve.names import ResolveNames, key_of_name
 from core.builds.resolve.terms import TermWeights
-from core.builds.run import RENAMED, uncovered
+from core.builds.run import BUILT, EARLIER, RENAMED, place, uncovered
 from core.corpus.mends import mend
 from core.errors import BadParameter
 from core.graph.columns import Table
+from core.indexes.place import keep
+from core.io.digests import check_marked
 from tests.core.builds.kit import Reading, Texts
 
 
@@ -288,6 +291,17 @@ def test_a_graph_whose_names_are_marked_otherwise_since_is_outdated_and_serves_u
     assert build(corpus, "kg-names", Reading()).digest == first.digest and status(corpus, "kg-names").current
     (corpus.folder / "mends.json").write_text("{")
     assert status(corpus, "kg-names").current  # what cannot be read marks nothing; the page says that it is damaged
+
+
+@pytest.mark.parametrize("earlier", [{}, {"NamesAndTerms": 2}, {"ResolveNames": 2}])
+def test_a_graph_that_joined_names_by_earlier_rules_is_outdated(earlier, tmp_path):
+    corpus = Texts(tmp_path, **HOODS)
+    build(corpus, "kg-names", Reading())
+    file = place(corpus, find("kg-names")) / BUILT
+    record = check_marked(json.loads(file.read_text()))
+    assert record["editions"] == {"NamesAndTerms": 2, "ResolveNames": 2}
+    keep(file, lambda stream: stream.write(json.dumps({**record, "editions": earlier}).encode()))
+    assert not status(corpus, "kg-names").current and status(corpus, "kg-names").outdated == EARLIER
 
 
 def test_names_differ_with_what_is_marked():
