@@ -51,8 +51,12 @@ def server(folder: Path = ROOT, **environment: str):
             process.kill()
 
 
+STARTED_WITHIN = 120  # seconds: some five of the processor's, which a busy machine gives it late
+
+
 def _wait(address: str, process: subprocess.Popen) -> None:
-    for _ in range(300):
+    until = time.monotonic() + STARTED_WITHIN
+    while time.monotonic() < until:
         if process.poll() is not None:
             raise RuntimeError("The app's server ended before it answered.")
         try:
@@ -60,7 +64,7 @@ def _wait(address: str, process: subprocess.Popen) -> None:
             return
         except OSError:
             time.sleep(0.1)
-    raise RuntimeError("The app's server did not answer within 30 seconds.")
+    raise RuntimeError(f"The app's server did not answer within {STARTED_WITHIN} seconds.")
 
 
 _open: list = []  # the browser in use, so that all pages open in it: Playwright runs once a thread

@@ -122,7 +122,7 @@ def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, mo
     def slow(corpus, one, models, progress, check, indexed):
         progress("Encoding chunks: 1 of 4", 0.25)
         at_work.set()
-        assert waits.wait(20)
+        assert waits.wait(120)
         return build(corpus, one, models, progress, check)
 
     monkeypatch.setattr(built, "build", slow)
@@ -133,7 +133,7 @@ def test_who_waits_for_a_graph_that_another_makes_hears_how_far_it_is(corpus, mo
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(asked, corpus, "chunks", progress=lambda text, share: None)
-        assert at_work.wait(20)
+        assert at_work.wait(120)
         second = pool.submit(asked, corpus, "chunks", progress=hear)
         assert first.result(20) is second.result(20)
     assert heard[0] == ("Encoding chunks: 1 of 4", 0.25)

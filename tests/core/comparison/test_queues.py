@@ -71,7 +71,7 @@ def compare(engine, kit, text, *lines, model=True):
 
 
 def soon(condition) -> bool:
-    for _ in range(1500):
+    for _ in range(6000):
         if condition():
             return True
         time.sleep(0.02)
@@ -87,18 +87,18 @@ def test_owners_take_turns():
     queue.put("last", over.set)
     assert queue.ahead("one") == 2  # first at work, many before it
     go.set()
-    assert over.wait(30) and soon(lambda: len(done) == 4)
+    assert over.wait(120) and soon(lambda: len(done) == 4)
     assert done == ["many 0", "one 0", "many 1", "many 2"]
 
 
 def test_the_pieces_of_one_owner_are_done_one_after_the_other():
     queue, begun, go = Fair("test", workers=4), [], threading.Event()
     for _ in range(4):
-        queue.put("me", lambda: begun.append(1) or go.wait(30))
+        queue.put("me", lambda: begun.append(1) or go.wait(120))
     for _ in range(3):  # as often as another piece of mine would have had its turn
         over = threading.Event()
         queue.put("other", over.set)
-        assert over.wait(30) and len(begun) == 1
+        assert over.wait(120) and len(begun) == 1
     go.set()
     assert soon(lambda: len(begun) == 4)
 
@@ -120,7 +120,7 @@ def preparing(begun, go, waits=False):
     def piece():
         begun.append(1)
         with passed_on(waits):
-            go.wait(30)
+            go.wait(120)
 
     return piece
 
@@ -129,7 +129,7 @@ def test_while_a_piece_prepares_something_the_next_one_of_its_owner_is_done():
     queue, begun, go, over = Fair("test", workers=1), [], threading.Event(), threading.Event()
     queue.put("me", preparing(begun, go))
     queue.put("me", over.set)
-    assert over.wait(30) and not go.is_set() and queue.ahead("other") == 1
+    assert over.wait(120) and not go.is_set() and queue.ahead("other") == 1
     go.set()
     assert soon(lambda: queue.ahead("other") == 0)
 
@@ -152,21 +152,21 @@ def test_few_pieces_prepare_at_a_time_and_any_number_waits_for_them():
     queue.put("other", over.set)
     assert not over.wait(3 * AFTER) and len(begun) == PREPARING + 1
     go.set()
-    assert over.wait(30) and soon(lambda: not queue.ahead(""))
+    assert over.wait(120) and soon(lambda: not queue.ahead(""))
     go.clear()
     begun.clear()
     for place in range(6):
         queue.put(place, preparing(begun, go, waits=True))
     over.clear()
     queue.put("other", over.set)
-    assert over.wait(30) and len(begun) == 6
+    assert over.wait(120) and len(begun) == 6
     go.set()
 
 
 def test_a_turn_is_taken_back_for_what_comes_after():
     queue, begun, go, order = Fair("test", workers=1), [], threading.Event(), []
     blocked = threading.Event()
-    queue.put("me", lambda: (preparing(begun, go)(), order.append("prepared"), blocked.wait(30)))
+    queue.put("me", lambda: (preparing(begun, go)(), order.append("prepared"), blocked.wait(120)))
     queue.put("me", lambda: order.append("meanwhile"))
     assert soon(lambda: order == ["meanwhile"])
     go.set()
@@ -201,7 +201,7 @@ def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(en
     job = compare(engine, kit, "genre of One", *lines, model=False)
     assert soon(lambda: [lane.status for lane in job.comparison.lanes] == ["running", "running", "done", "done"])
     go.set()
-    assert job.wait(30) and {lane.status for lane in job.comparison.lanes} == {"done"}
+    assert job.wait(120) and {lane.status for lane in job.comparison.lanes} == {"done"}
 
 
 def test_an_answer_begins_as_soon_as_its_lane_has_retrieved(engine, kit):
@@ -211,7 +211,7 @@ def test_an_answer_begins_as_soon_as_its_lane_has_retrieved(engine, kit):
     engine.models.choosers["slow"].go.set()
     assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.ended  # retrieved while the first lane is answered
     engine.models.chat().go.set()
-    assert job.wait(30) and [lane.status for lane in job.comparison.lanes] == ["done", "done"]
+    assert job.wait(120) and [lane.status for lane in job.comparison.lanes] == ["done", "done"]
 
 
 class Reading(SlowChat):
@@ -235,13 +235,13 @@ def test_the_other_lanes_pause_while_the_first_answers_prompt_is_read(engine, ki
     monkeypatch.setattr(HeadStart, "_running", lambda self: looks.append(1) or running(self))
     engine.models._chat = chat = Reading()
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
-    assert chat.asked.wait(30)
+    assert chat.asked.wait(120)
     engine.models.choosers["slow"].go.set()
     before = len(looks)
     assert soon(lambda: len(looks) > before + 4)
     assert not job.comparison.lanes[1].retrieved and not job.comparison.lanes[0].answer
     chat.go.set()
-    assert soon(lambda: job.comparison.lanes[1].retrieved) and job.wait(30)
+    assert soon(lambda: job.comparison.lanes[1].retrieved) and job.wait(120)
 
 
 @pytest.mark.parametrize("why", ["another waits", "too long", "a long prompt", "a server"])
@@ -252,49 +252,49 @@ def test_nobody_pauses(engine, kit, why, monkeypatch):
     if why == "a long prompt":  # a hundredth in half a second is a minute
         chat.read = 1
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
-    assert chat.asked.wait(30)
+    assert chat.asked.wait(120)
     if why == "another waits":
         compare(engine, kit, "another question", QUICK)
     engine.models.choosers["slow"].go.set()
     assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.comparison.lanes[0].answer
     chat.go.set()
-    assert job.wait(30)
+    assert job.wait(120)
 
 
 def test_cancel_while_the_others_pause(engine, kit):
     engine.models._chat = chat = Reading()
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
-    assert chat.asked.wait(30)
+    assert chat.asked.wait(120)
     job.cancel()
-    assert job.wait(30) and not chat.go.is_set()  # before anybody let the model answer
+    assert job.wait(120) and not chat.go.is_set()  # before anybody let the model answer
 
 
 def test_a_question_without_a_model_never_waits_behind_those_with_one(engine, kit):
     with_model = [compare(engine, kit, f"question {i}", QUICK) for i in range(12)]
-    assert engine.models.chat().asked.wait(30)
-    assert compare(engine, kit, "no model", QUICK, model=False).wait(30)
+    assert engine.models.chat().asked.wait(120)
+    assert compare(engine, kit, "no model", QUICK, model=False).wait(120)
     assert not any(job.ended for job in with_model)
     engine.models.chat().go.set()
-    assert all(job.wait(30) for job in with_model)
+    assert all(job.wait(120) for job in with_model)
 
 
 def test_cancelling_stops_the_answer_at_work_and_those_that_wait(engine, kit):
     job = compare(engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()")
-    assert soon(lambda: all(lane.retrieved for lane in job.comparison.lanes)) and engine.models.chat().asked.wait(30)
+    assert soon(lambda: all(lane.retrieved for lane in job.comparison.lanes)) and engine.models.chat().asked.wait(120)
     job.cancel()
-    assert job.wait(30) and not engine.models.chat().go.is_set()
+    assert job.wait(120) and not engine.models.chat().go.is_set()
     assert [lane.status for lane in job.comparison.lanes] == ["cancelled", "cancelled"]
 
 
 def test_an_answer_known_from_before_does_not_wait(engine, kit):
     engine.models.chat().go.set()
-    assert compare(engine, kit, "genre of One", QUICK).wait(30)
+    assert compare(engine, kit, "genre of One", QUICK).wait(120)
     engine.models.chat().go.clear()
     engine.models.chat().asked.clear()
     compare(engine, kit, "another", QUICK)
-    assert engine.models.chat().asked.wait(30)
+    assert engine.models.chat().asked.wait(120)
     again = compare(engine, kit, "genre of One", QUICK, "EgoNetwork() >> ShortestPaths() >> Rank(model='encoder', keep=1)")
-    assert again.wait(30) and comparison_dict(again.comparison)["lanes"][0]["answer"] == "Drama"
+    assert again.wait(120) and comparison_dict(again.comparison)["lanes"][0]["answer"] == "Drama"
     engine.models.chat().go.set()
 
 
@@ -309,28 +309,28 @@ def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engi
 
     engine.models._chat = Dying()
     job = compare(engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()")
-    assert job.wait(30) and job.status == "done"
+    assert job.wait(120) and job.status == "done"
     first, second = comparison_dict(job.comparison)["lanes"]
     assert (first["status"], first["error"]) == ("failed", "The model went away.")
     assert (second["status"], second["answer"]) == ("done", "Drama")
-    assert compare(engine, kit, "the next question", QUICK).wait(30)
+    assert compare(engine, kit, "the next question", QUICK).wait(120)
 
 
 def test_lanes_that_were_quick_before_go_first(engine, kit):
     first = compare(engine, kit, "genre of One", RANKED, QUICK, model=False)
     assert soon(lambda: first.comparison.lanes[1].retrieved)  # the shorter line first, as nothing is known of them
     chooser, pace, quick = engine.models.choosers["slow"], engine._queues.pace, repr(parse_line(QUICK))
-    assert soon(lambda: quick in pace) and chooser.asked.wait(30)
+    assert soon(lambda: quick in pace) and chooser.asked.wait(120)
     began = time.monotonic()
     assert soon(lambda: time.monotonic() - began > pace[quick])  # slower than the quick one, cold as it was
     chooser.go.set()
-    assert first.wait(20)
+    assert first.wait(120)
     chooser.go.clear()
     chooser.asked.clear()
     again = compare(engine, kit, "genre of Two", RANKED, QUICK, model=False)
-    assert chooser.asked.wait(30) and again.comparison.lanes[1].retrieved  # one at a time: the quick one was through before
+    assert chooser.asked.wait(120) and again.comparison.lanes[1].retrieved  # one at a time: the quick one was through before
     chooser.go.set()
-    assert again.wait(20)
+    assert again.wait(120)
 
 
 def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
@@ -344,16 +344,16 @@ def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
 
     for owner in "abcd":
         queue.put(owner, piece)
-    assert began.acquire(timeout=5)
+    assert began.acquire(timeout=120)
     assert queue.wait("a") is None and queue.wait("nobody") is None  # at work; not here
     assert [queue.wait(owner) for owner in "bcd"] == [(1, None), (2, None), (3, None)]  # no pace yet
     for _ in range(2):  # a and b end, two seconds one after the other
         now[0] += 2.0
         go.release()
-        assert began.acquire(timeout=5)
+        assert began.acquire(timeout=120)
     assert queue.pace == 2.0 and queue.wait("d") == (1, 2.0)  # c is at work, then d
     now[0] += 10.0
     go.release()
-    assert began.acquire(timeout=5)
+    assert began.acquire(timeout=120)
     assert queue.pace == 2.0 + (10.0 - 2.0) / 8 and queue.wait("d") is None
     go.release()

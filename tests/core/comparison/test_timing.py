@@ -189,15 +189,15 @@ def test_a_lane_tells_how_far_its_ranking_is_and_what_it_waited(kit):
         def choose(self, task, texts, k):
             Advance("Ranking 2 paths", 2)(1, texts[0])
             reached.set()
-            go.wait(30)
+            go.wait(120)
             return kit.Table({}).choose(task, texts, k)
 
     engine = Engine(kit.Written(telling=Telling()))
     ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False)
     job = engine.compare(ask, [Instance("a", "a", parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='telling')"))])
-    assert reached.wait(30)
+    assert reached.wait(120)
     lane = job.comparison.lanes[0]
     assert lane.text == lane.progress.text == "Ranking 2 paths, 50 %" and lane.progress.best.startswith("One -> ")
     go.set()
-    assert job.wait(30) and lane.progress is None and lane.waited["running"] >= 0
+    assert job.wait(120) and lane.progress is None and lane.waited["running"] >= 0
     engine.jobs.stop()

@@ -115,7 +115,7 @@ def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(engine,
     ask = engine.ask(CorpusSource.of(write(tmp_path / "animals", DOCUMENTS)), asked("three", "two"), model=False, reader=False)
     job = engine.compare(ask, [Instance(f"k{keep}", f"K {keep}", parse_line(LINE.format(keep=keep))) for keep in (1, 2)], repairs=True)
     assert job.wait(60)
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while job.comparison.repairing and time.monotonic() < until:
         time.sleep(0.02)
     first, second = job.comparison.lanes

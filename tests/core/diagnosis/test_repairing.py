@@ -41,7 +41,7 @@ def compared(engine, kit, answers=("One", "Two"), **options):
 
 
 def repaired(job):
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while job.comparison.repairing:
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -74,10 +74,10 @@ def test_lanes_of_others_go_first(engine, kit, monkeypatch):
     looks, others = [], engine._queues.others
     monkeypatch.setattr(engine._queues, "others", lambda job: looks.append(1) or others(job))
     begun, free, other = threading.Event(), threading.Event(), object()
-    engine._queues.retrieving.put(other, lambda: (begun.set(), free.wait(30)))
-    assert begun.wait(30)
+    engine._queues.retrieving.put(other, lambda: (begun.set(), free.wait(120)))
+    assert begun.wait(120)
     job = compared(engine, kit, repairs=True)
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while len(looks) < 4 and time.monotonic() < until:
         time.sleep(0.02)
     assert len(looks) >= 4
@@ -89,8 +89,8 @@ def test_lanes_of_others_go_first(engine, kit, monkeypatch):
 @pytest.mark.parametrize("end", ["gone", "cancelled"])
 def test_given_up_where_nobody_wants_it(engine, kit, end):
     begun, free, there = threading.Event(), threading.Event(), [True]
-    engine._queues.retrieving.put(object(), lambda: (begun.set(), free.wait(30)))
-    assert begun.wait(30)
+    engine._queues.retrieving.put(object(), lambda: (begun.set(), free.wait(120)))
+    assert begun.wait(120)
     job = compared(engine, kit, repairs=True, waiter=Waiter("w", lambda: there[0]))
     there[0] = False
     if end == "cancelled":
@@ -104,8 +104,8 @@ def test_what_waited_in_vain_is_let_go_of_unseen(engine, kit, monkeypatch, why):
     """Where many ask, comparisons queue for their repairs: those of a person who went, or whose time is over, are not looked at."""
     looks, begun, free, there = [], threading.Event(), threading.Event(), [True]
     monkeypatch.setattr(repairing, "explain", looks.append)
-    engine._queues.repairing.put(object(), lambda: (begun.set(), free.wait(30)))
-    assert begun.wait(30)
+    engine._queues.repairing.put(object(), lambda: (begun.set(), free.wait(120)))
+    assert begun.wait(120)
     job = compared(engine, kit, repairs=True, waiter=Waiter("w", lambda: there[0]))
     assert job.comparison.repairing
     if why == "gone":

@@ -137,11 +137,11 @@ def test_reports_that_are_cancelled_stay_and_are_gone_on_with(films, jobs):
     chat.reply = slow
     models = Here(chat)
     job = start(jobs, films, KINDS["reports"], around(models))
-    assert first.wait(30) and building(jobs, films, KINDS["reports"]) is job
+    assert first.wait(120) and building(jobs, films, KINDS["reports"]) is job
     with pytest.raises(StoreError, match="cancel that first"):
         delete(jobs, films, KINDS["reports"])
     job.cancel()
-    assert job.wait(30) and job.status in (CANCELLED, DONE)
+    assert job.wait(120) and job.status in (CANCELLED, DONE)
     kept = told(films, models)["reports"].parts[0]
     assert kept >= 1
     made(jobs, films, "reports", models)

@@ -75,7 +75,7 @@ def started(graph, encoder):
 def test_what_is_encoded_so_far_is_searched(graph):
     encoder = Slow(most=6)  # the first block of four, and two of the second
     job = started(graph, encoder)
-    assert encoder.reached.wait(20)
+    assert encoder.reached.wait(120)
     found = there(graph, encoder, "chunks")
     assert found.items.tolist() == [0, 1, 2, 3, 4, 5] and found.words == "60 % of the passages so far"
     asked = Bag().encode(["two"])[0]
@@ -83,7 +83,7 @@ def test_what_is_encoded_so_far_is_searched(graph):
     by_hand = np.round(Bag().encode(list(WORDS[:6])).astype(np.float16).astype(np.float32) @ asked, 6)
     assert ids[0] == 4 and cosines == pytest.approx(np.sort(by_hand)[::-1][:3], abs=1e-6)
     encoder.go_on.set()
-    assert job.wait(20) and job.status == "done"
+    assert job.wait(120) and job.status == "done"
     assert len(there(graph, encoder, "chunks")) == 10 and len(vector_index(graph, encoder, "chunks")) == 10
 
 
@@ -102,7 +102,7 @@ def test_less_than_one_percent_is_said_so_and_all_but_one_is_not_all():
 def test_who_need_not_wait_gets_a_part_and_who_waits_gets_all(graph, monkeypatch):
     encoder = Slow(most=6)
     job = started(graph, encoder)
-    assert encoder.reached.wait(20)
+    assert encoder.reached.wait(120)
     part = searchable_now(graph, encoder, "chunks", lambda: job, silent, silent)
     assert isinstance(part, VectorsSoFar) and len(part) == 6
     monkeypatch.setattr(so_far, "WAITED_FOR", 1e9)  # the rest is soon there
@@ -123,9 +123,9 @@ def test_vectors_that_cannot_be_made_are_said(graph):
 def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
     encoder = Slow(most=6)
     job = started(graph, encoder)
-    assert encoder.reached.wait(20)
+    assert encoder.reached.wait(120)
     job.stop()
-    assert job.wait(20)
+    assert job.wait(120)
     with pytest.raises(StoreError, match="cancelled"):
         searchable_now(graph, encoder, "chunks", lambda: job, silent, silent)
     again = Slow()
@@ -138,9 +138,9 @@ def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
 def test_a_damaged_rest_is_encoded_again(graph):
     encoder = Slow(most=6)
     job = started(graph, encoder)
-    assert encoder.reached.wait(20)
+    assert encoder.reached.wait(120)
     job.stop()
-    assert job.wait(20)
+    assert job.wait(120)
     file = place(graph, encoder, "chunks") / so_far.LEFT
     file.write_bytes(file.read_bytes()[:100])
     again = Slow()
@@ -150,9 +150,9 @@ def test_a_damaged_rest_is_encoded_again(graph):
 def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(graph, tmp_path):
     encoder = Slow(most=6)
     job = started(graph, encoder)
-    assert encoder.reached.wait(20)
+    assert encoder.reached.wait(120)
     job.stop()
-    assert job.wait(20) and opened(place(graph, encoder, "chunks")) is None
+    assert job.wait(120) and opened(place(graph, encoder, "chunks")) is None
     rows = np.array([9, 3, 2, 1, 0, 5, 4])
     other = store(assemble("ten", [], [], {}, {}, graph.columns.chunks.taken(rows)), tmp_path / "ten")
     again = Slow()
@@ -209,26 +209,26 @@ def test_a_question_by_words_makes_no_vectors(corpus):
     encoder = Slow()
     engine = Engine(Models(encoder))
     job = asked_of(engine, corpus, WORDS_LINE)
-    assert job.wait(30) and job.comparison.lanes[0].state.chunks.items == (4,)
+    assert job.wait(120) and job.comparison.lanes[0].state.chunks.items == (4,)
     assert encoder.given == 0 and not list(corpus.folder.glob("graphs/*/indexes/*/vectors-*"))
 
 
 def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final_result(corpus):
     encoder = Slow(most=6)
     engine = Engine(Models(encoder))
-    assert asked_of(engine, corpus, VECTORS_LINE).wait(30) and encoder.reached.wait(20)
+    assert asked_of(engine, corpus, VECTORS_LINE).wait(120) and encoder.reached.wait(120)
     job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
-    assert job.wait(30)
+    assert job.wait(120)
     part, words = job.comparison.lanes
     assert part.state.partly == "60 % of the passages so far" and part.state.chunks.items == (4,) and not words.state.partly
     assert "6 of 10 chunks" in " ".join(note for step in part.state.trace for note in step.notes)
     again = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
-    assert again is not job and again.wait(30) and again.comparison.lanes[0].state.partly  # asked anew, of what is there
+    assert again is not job and again.wait(120) and again.comparison.lanes[0].state.partly  # asked anew, of what is there
     encoder.go_on.set()
     (making,) = engine.preparing.of("index-")
-    assert making.wait(30)
+    assert making.wait(120)
     last = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
-    assert last.wait(30) and not last.comparison.lanes[0].state.partly
+    assert last.wait(120) and not last.comparison.lanes[0].state.partly
     assert asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE) is last  # a whole result is taken as it is
     engine.stop()
 
@@ -237,9 +237,9 @@ def test_lanes_that_searched_a_part_are_not_taken_over(corpus):
     encoder = Slow(most=6)
     engine = Engine(Models(encoder))
     job = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
-    assert job.wait(30)
+    assert job.wait(120)
     later = engine.compare(job.comparison.ask, [lane.instance for lane in reversed(job.comparison.lanes)], before=job.comparison)
-    assert later.wait(30) and [lane.taken for lane in later.comparison.lanes] == [True, False]
+    assert later.wait(120) and [lane.taken for lane in later.comparison.lanes] == [True, False]
     engine.stop()
 
 
@@ -247,7 +247,7 @@ def test_who_asks_for_all_waits_for_all(corpus):
     encoder = Slow(most=6)
     engine = Engine(Models(encoder))
     job = asked_of(engine, corpus, VECTORS_LINE, whole=True)
-    assert encoder.reached.wait(20) and not job.ended
+    assert encoder.reached.wait(120) and not job.ended
     encoder.go_on.set()
-    assert job.wait(30) and not job.comparison.lanes[0].state.partly and len(job.comparison.lanes[0].state.chunks) == 1
+    assert job.wait(120) and not job.comparison.lanes[0].state.partly and len(job.comparison.lanes[0].state.chunks) == 1
     engine.stop()

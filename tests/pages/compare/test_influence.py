@@ -52,7 +52,7 @@ def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
     version = on_screen.job.version
     page.press_measure(on_screen, 0, page.MEASURE)
     (job,) = page.measuring(on_screen)
-    assert job.wait(30) and job.error is None and on_screen.job.version > version
+    assert job.wait(120) and job.error is None and on_screen.job.version > version
     after = drawn(on_screen)
     assert "measure" not in after and lane.influences[0].by_model
     assert [text["text"] for text in after["influence"]["texts"]] == ["Says the same without any of 2 paths: it rests on none."]
@@ -62,7 +62,7 @@ def test_the_cost_is_said_before_and_the_answer_is_there_after(on_screen):
 def test_a_failure_is_said_beside_the_button_and_may_be_tried_again(on_screen, monkeypatch):
     monkeypatch.setattr(page, "influence", lambda *_, **__: 1 / 0)
     page.press_measure(on_screen, 0, page.MEASURE)
-    assert page.measuring(on_screen)[0].wait(30)
+    assert page.measuring(on_screen)[0].wait(120)
     assert "ZeroDivisionError" in drawn(on_screen)["measure"]["error"]
 
 
@@ -75,7 +75,7 @@ def test_stop_cancels(on_screen, monkeypatch):
     page.press_measure(on_screen, 0, page.MEASURE)
     assert drawn(on_screen)["measure"]["running"]
     page.press_measure(on_screen, 0, page.STOP)
-    assert page.measuring(on_screen)[0].wait(30) and not drawn(on_screen)["measure"]["running"]
+    assert page.measuring(on_screen)[0].wait(120) and not drawn(on_screen)["measure"]["running"]
 
 
 def test_the_bars_are_those_of_the_items_that_are_drawn(on_screen):
@@ -97,7 +97,7 @@ def test_of_the_reader_nothing_is_offered_until_it_was_left_undone(on_screen):
     on_screen.job.end(DONE)
     assert drawn(on_screen)["measure"]["cost"] == "No language model is asked."
     page.press_measure(on_screen, 0, page.MEASURE)
-    assert page.measuring(on_screen)[0].wait(30)
+    assert page.measuring(on_screen)[0].wait(120)
     assert [one.by_model for one in lane.influences] == [False] and "measure" not in drawn(on_screen)
 
 

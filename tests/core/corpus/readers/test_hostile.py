@@ -165,7 +165,7 @@ def test_a_cancel_ends_the_reading_in_the_middle_of_a_file(folder):
 
     with pytest.raises(Cancelled):
         read_files([folder / "a.html"], check=check)
-    assert time.monotonic() - cancelled[0] < 2
+    assert time.monotonic() - cancelled[0] < 8  # of the quarter of a minute
 
 
 def test_a_file_that_takes_too_long_costs_only_itself(folder, monkeypatch):
