@@ -36,7 +36,7 @@ class Housekeeping:
     ):
         self._busy, self._once, self._clock, self._held = busy, once, clock, held
         self._rested = self._collected = clock()
-        self._left = held()  # by the last collection
+        self._left = held()  # by the last collection, or fewer where some were let go of since
         self._done_once, self._started = False, False
 
     def start(self) -> None:
@@ -54,7 +54,9 @@ class Housekeeping:
         if resting and not self._done_once:
             self._done_once = True
             self._once()
-        rest, much = now - self._collected, self._held() - self._left >= MUCH
+        held = self._held()
+        self._left = min(self._left, held)
+        rest, much = now - self._collected, held - self._left >= MUCH
         if rest >= (COLLECT if resting else LATEST) or (much and rest >= SELDOM):
             gc.collect()
             self._collected, self._left = self._clock(), self._held()

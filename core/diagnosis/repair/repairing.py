@@ -18,7 +18,7 @@ from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
 from core.instances.catalogue import Instance
 from core.runtime.jobs import DONE, Job
 
-PATIENCE = 10.0  # seconds after its last lane in which a comparison waits until no lane of another is at work
+PATIENCE = 10.0  # seconds, of what waits after its comparison's last lane, and of what is at work since it last had the machine to itself
 LOOK = 0.1
 
 
@@ -32,8 +32,8 @@ class Repairing:
     def __call__(self, job: Job, ended: float) -> None:
         """Try the changes of a comparison whose last lane ended then (`time.monotonic()`); a lane's repair is there as soon as it is known.
 
-        What comes too late is given up before anything is looked at: where many ask, those that wait here would else be held in memory
-        long after everybody went."""
+        What comes too late is given up before anything is looked at, and what is at work ends where its person left or others have kept the
+        machine busy: where many ask, those that wait behind it would else be held in memory long after everybody went."""
         self._until = ended + PATIENCE
         try:
             self._there(job)
@@ -55,7 +55,7 @@ class Repairing:
         for lane in self._comparison.lanes if self._comparison.ask.source.documents else ():
             if lane.status == DONE and lane.state.answer and lane.rests is None:
                 try:
-                    lane.rests = rests(lane.graph, lane.state, lane.run.environment.models.encoder(), job.check)
+                    lane.rests = rests(lane.graph, lane.state, lane.run.environment.models.encoder(), lambda: self._go_on(job))
                 except (ModelUnavailable, ModelFailed):
                     return
                 job.touch()
@@ -66,7 +66,7 @@ class Repairing:
             if lane.status == DONE and not lane.influences and not measurable(lane, by_model=False):
                 self._wait(job)
                 with suppress(BadInput):
-                    lane.influences = with_influence(lane.influences, influence(lane, by_model=False, check=job.check))
+                    lane.influences = with_influence(lane.influences, influence(lane, by_model=False, check=lambda: self._go_on(job)))
                     job.touch()
 
     def _each(self, job: Job) -> None:
@@ -76,7 +76,8 @@ class Repairing:
             if one is None or one.stage is None or lane.tried or lane.state.partly or self._asks_chat(lane.instance):
                 continue
             self._wait(job)
-            lane.repair = repair(lane.run, one.losses, lane_by_model(self._comparison, lane), lane.saved_alive, job.check)
+            by_model = lane_by_model(self._comparison, lane)
+            lane.repair = repair(lane.run, one.losses, by_model, lane.saved_alive, lambda: self._go_on(job))
             lane.tried = True
             if lane.repair is not None:
                 job.touch()
@@ -87,6 +88,14 @@ class Repairing:
         while self._queues.others(job):
             time.sleep(LOOK)
             self._in_time(job)
+
+    def _go_on(self, job: Job) -> None:
+        """What is at work may go on, beside lanes of others for so long as one waits for them. Raises Cancelled where it may not."""
+        if self._queues.others(job):
+            self._in_time(job)
+        else:
+            self._there(job)
+            self._until = time.monotonic() + PATIENCE
 
     def _in_time(self, job: Job) -> None:
         self._there(job)

@@ -79,3 +79,21 @@ def test_where_much_has_come_it_is_looked_through_at_once_but_not_again_and_agai
         assert third() is not None
     finally:
         gc.enable()
+
+
+def test_what_was_let_go_of_since_the_last_collection_counts_as_free():
+    """As where a queue that held much was emptied: what comes afterwards is looked through as soon as it is much again."""
+    gc.disable()
+    try:
+        house, first = House(), garbage()
+        house.held += 5 * MUCH
+        house.look(SELDOM)
+        assert first() is None
+        second = garbage()
+        house.held -= 4 * MUCH
+        house.look(SELDOM + 1)
+        house.held += MUCH
+        house.look(2 * SELDOM)
+        assert second() is None
+    finally:
+        gc.enable()

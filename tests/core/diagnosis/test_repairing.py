@@ -114,3 +114,51 @@ def test_what_waited_in_vain_is_let_go_of_unseen(engine, kit, monkeypatch, why):
         monkeypatch.setattr(repairing, "PATIENCE", 0.0)
     free.set()
     assert repaired(job) == [None, None] and not looks and job.status == DONE
+
+
+@pytest.fixture
+def endless(monkeypatch):
+    """A change that is tried until its check ends it: how often it looked, and whether it may end by itself."""
+    looks, free = [], threading.Event()
+
+    def repair(run, losses, by_model, saved, check):
+        while not free.wait(0.005):
+            check()
+            looks.append(1)
+
+    monkeypatch.setattr(repairing, "repair", repair)
+    yield looks, free
+    free.set()
+
+
+def looked(looks, times=3):
+    until, before = time.monotonic() + 30, len(looks)
+    while len(looks) < before + times:
+        assert time.monotonic() < until
+        time.sleep(0.005)
+
+
+def test_what_is_at_work_ends_as_its_person_leaves(engine, kit, endless):
+    """Else all comparisons behind it, and what they found, are held for as long as it takes."""
+    there = [True]
+    job = compared(engine, kit, repairs=True, waiter=Waiter("w", lambda: there[0]))
+    looked(endless[0])
+    there[0] = False
+    assert repaired(job) == [None, None]
+
+
+def test_what_is_at_work_goes_on_while_nobody_else_waits_and_a_while_beside_others(engine, kit, endless, monkeypatch):
+    (looks, _), begun, free = endless, threading.Event(), threading.Event()
+    job = compared(engine, kit, repairs=True)
+    looked(looks)
+    monkeypatch.setattr(repairing, "PATIENCE", 0.0)
+    looked(looks)
+    assert job.comparison.repairing  # alone, beyond its patience
+    monkeypatch.setattr(repairing, "PATIENCE", 1.0)
+    looked(looks)
+    engine._queues.retrieving.put(object(), lambda: (begun.set(), free.wait(30)))
+    assert begun.wait(30)
+    looked(looks)
+    assert job.comparison.repairing  # beside others, for now
+    assert repaired(job) == [None, None]
+    free.set()
