@@ -1,0 +1,145 @@
+"""What a parsed sentence says of two that it mentions: the verb, noun or preposition that leads from one to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.builds.extract.mentions import BRACKETED, CALLED, PHRASE
+from core.builds.extract.names_in_text import OPENING, Mention
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+LABEL = 4  # words of a label
+ALIAS = frozenset(
+    "also called|also known as|also named|also referred to as|better known as|commonly known as|commonly called|formerly known as|formerly "
+    "called|previously known as|known professionally as|known simply as|abbreviated|abbreviated as|abbreviated to|abbreviated with".split(
+        "|"
+    )
+)  # between two names of one
+ALIAS_OF_NAMES = frozenset(("known as", "born", "nicknamed"))  # between two names that are no terms
+LAST_OF_ALIAS = frozenset(("(", *(words.split()[-1] for words in (*ALIAS, *ALIAS_OF_NAMES))))
+BEFORE_ALIAS = frozenset('which who that is was are were often sometimes usually more most widely or and , : " “ ‘ the'.split())
+SUBJECTS = ("nsubj", "nsubjpass")
+OBJECTS = ("dobj", "attr", "oprd", "dative", "appos")
+
+
+class Links:
+    """What leads from one mention of a sentence to another, by the tree of the sentence."""
+
+    def __init__(self, doc: Doc, some: Sequence[Mention]):
+        self.doc = doc
+        self.at = {token: one for one in some for token in range(one.start, one.end)}
+
+    def between(self, one: Mention, other: Mention) -> tuple[str, str] | None:
+        """From which of two the label leads, by its folded name, and the label; None where none does."""
+        alias = self._alias(one, other)
+        if alias and (other.name[:-1].isupper() or not self._within_term(one)):
+            return one.name.casefold(), alias
+        for head, tail in ((one, other), (other, one)):
+            label = self._label(head, tail)
+            if label:
+                return head.name.casefold(), label
+        return None
+
+    def _within_term(self, one: Mention) -> bool:
+        """Whether a mention ends a longer term, which then is what has the other name: removal of the uterus (hysterectomy)."""
+        root = _root(self.doc, one)
+        return root.dep_ == "pobj" and root.head.head.pos_ in ("NOUN", "PROPN")
+
+    def _alias(self, one: Mention, other: Mention) -> str:
+        """Whether the text calls one by the other right behind it: by words that say so, or in brackets."""
+        doc, end = self.doc, other.start
+        while end > one.end and doc[end - 1].lower_ in ("the", *OPENING):
+            end -= 1
+        if end > one.end and doc[end - 1].lower_ not in LAST_OF_ALIAS:
+            return ""
+        words, depth = list[str](), 0
+        for token in doc[one.end : end]:
+            depth += (token.text == "(") - (token.text == ")" and depth > 0)
+            if not depth and token.text != ")":
+                words.append(token.lower_)
+        opened = depth > 0
+        if opened:  # what is within the last bracket
+            last = max(at for at in range(one.end, end) if doc[at].text == "(")
+            if last > one.end:
+                return ""
+            words = [token.lower_ for token in doc[last + 1 : end]]
+        if opened and not words:
+            closed = other.end < len(doc) and doc[other.end].text in (")", ",", ";")
+            return BRACKETED if closed else ""
+        while words and words[0] in BEFORE_ALIAS:
+            words.pop(0)
+        said = " ".join(words)
+        named = PHRASE not in (one.type, other.type) or (one.name[0].isupper() and other.name[0].isupper())
+        persons = one.type == other.type == "person"
+        return CALLED if said in ALIAS or (said in ALIAS_OF_NAMES and named and (said != "born" or persons)) else ""
+
+    def _label(self, head: Mention, tail: Mention) -> str:
+        """The words on the way from the head as a subject to the tail as an object, or from a noun through a preposition."""
+        token, preposition = _root(self.doc, tail), ""
+        while token.dep_ == "conj" and token.head.pos_ in ("NOUN", "PROPN"):
+            token = token.head
+        if self.at.get(token.i) is head:
+            return ""
+        if token.dep_ in ("pobj", "pcomp"):
+            preposition, token = token.head.lower_, token.head.head if token.head.dep_ in ("prep", "agent") else token.head
+        elif token.dep_ == "appos":
+            return "is" if self.at.get(token.head.i) is head else ""
+        elif token.dep_ == "poss":
+            return "of" if self.at.get(token.head.i) is head else ""
+        elif token.dep_ in OBJECTS:
+            token = token.head
+        else:
+            return ""
+        if self.at.get(token.i) is head:
+            return preposition
+        return self._by_verb(head, token, preposition)
+
+    def _by_verb(self, head: Mention, token: Token, preposition: str) -> str:
+        """The label through a verb of which the head is the subject, or a noun that the head is."""
+        words = [preposition] if preposition else []
+        passed = self.at.get(token.i)
+        if (
+            token.pos_ in ("NOUN", "PROPN")
+            and (passed is None or passed.type == PHRASE)
+            and token.dep_ in ("attr", "appos", "dobj", "pobj")
+        ):
+            words, above = [token.lower_, *words], token.head
+            if token.dep_ == "appos":
+                return " ".join(words) if self.at.get(above.i) is head else ""
+            if token.dep_ == "pobj" and above.dep_ == "prep":
+                words, above = [above.lower_, *words], above.head
+            token = above
+        if token.pos_ not in ("VERB", "AUX"):
+            return ""
+        if head not in self._subjects(token):
+            return ""
+        verb = [] if token.lemma_ == "be" or token.lower_ in ("is", "was", "are", "were", "be", "been") else [token.lower_]
+        verb += [child.lower_ for child in token.children if child.dep_ == "prt"]
+        return " ".join([*verb, *words][:LABEL]) or "is"
+
+    def _subjects(self, verb: Token) -> list[Mention]:
+        """The mentions that are subjects of a verb, or of the one that it is joined to."""
+        for _ in range(4):
+            found = [one for child in verb.children if child.dep_ in SUBJECTS for one in self._mentions(child)]
+            if found:
+                return found
+            if verb.dep_ in ("acl", "relcl"):
+                return self._mentions(verb.head)
+            if verb.dep_ not in ("conj", "xcomp", "advcl", "ccomp") or verb.head.pos_ not in ("VERB", "AUX"):
+                return []
+            verb = verb.head
+        return []
+
+    def _mentions(self, token: Token) -> list[Mention]:
+        """The mention of a token and those joined to it by “and”; a relative pronoun is what its clause is about."""
+        if token.tag_ in ("WDT", "WP") and token.head.dep_ == "relcl":
+            token = token.head.head
+        tokens = [token, *(child for child in token.children if child.dep_ == "conj")]
+        return [self.at[one.i] for one in tokens if one.i in self.at]
+
+
+def _root(doc: Doc, one: Mention) -> Token:
+    return doc[one.start : one.end].root
