@@ -11,7 +11,8 @@ from core.builds import build, find, open_graph, status
 from core.builds.base import BuildContext, Made
 from core.builds.facts import Entity, Facts, Relation
 from core.builds.report import NameMerge, NameMerges, NearMerge, name_merges
-from core.builds.resolve.names import ResolveNames, key_of_name
+from core.builds.resolve.known import key_of_name
+from core.builds.resolve.names import ResolveNames
 from core.builds.resolve.terms import TermWeights
 from core.builds.run import BUILT, EARLIER, RENAMED, place, uncovered
 from core.corpus.mends import mend

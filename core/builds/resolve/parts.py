@@ -1,0 +1,182 @@
+"""Which names of a document are parts, acronyms or other names of others in it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
+
+from core.builds.extract.mentions import CALLED, PHRASE
+from core.builds.resolve.known import PERSON, PLACE, Known
+from core.builds.resolve.terms import RARE, commonness
+from core.corpus.mends import pair
+
+SMALL = frozenset("of the and for in on at to a an de la".split())
+ACRONYM = re.compile(r"[A-Z][A-Z0-9&]{1,6}s?")
+TITLES = frozenset("mr mrs ms miss dr prof sir lady lord dame madame king queen prince princess saint st uncle aunt".split())
+NO_SURNAME = 4.5  # the Zipf value from which a word that the parser gave no type is no part of a person's name
+PART, ABBREVIATED = "part of a name", "acronym"
+ALSO, TWICE = "called so by the text", "written twice"
+EVIDENCE = 2  # documents that join a part to one full name alone, from which it is joined in all
+
+
+class Parts:
+    """Which names of a document are parts, acronyms or other names of others in it, but for the pairs that a person `refused`."""
+
+    def __init__(self, known: dict[str, Known], refused: Set[tuple[str, str]] = frozenset()):
+        self.known, self.refused = known, refused
+        self.separated: set[tuple[str, str]] = set()  # of the refused ones those that would have been joined
+        self.several: dict[str, list[str]] = {}  # of the last document: parts that fit more than one full name
+
+    def joined(
+        self, named: Iterable[str], terms: Set[str], aliases: Iterable[tuple[str, str, str]] = (), long: bool = False
+    ) -> dict[str, tuple[str, str]]:
+        """Of each part the full name, which is none of the common `terms`, and by which rule; `named` are in the order of the text,
+        `aliases` pairs that it gives as names of one. In a `long` document initials fit by chance, so it must say what an acronym is."""
+        found: dict[str, tuple[str, str]] = {}
+        self.several = {}
+        place = {key: at for at, key in enumerate(named)}
+        by_word: dict[str, list[str]] = {}
+        by_initials: dict[str, list[str]] = {}
+        for key in sorted(place):
+            words = key.split()
+            if len(words) < 2 or key not in self.known or key in terms:
+                continue
+            if self.known[key].kind == PERSON:
+                for word in {words[0], words[-1]} if self._is_full(key) else ():
+                    by_word.setdefault(word, []).append(key)
+            elif not long:
+                for initials in _initials(words):
+                    by_initials.setdefault(initials, []).append(key)
+        for part, full, rule in self._called(aliases):
+            if last(full, found) != part and not self.separates(part, full):
+                found[part] = full, rule
+        for key in sorted(place.keys() - found.keys()):
+            rule, fulls = self._fulls(key, by_word, by_initials, place)
+            fulls = [full for full in fulls if not self.separates(key, full)]
+            if len(fulls) == 1 and last(fulls[0], found) != key:
+                found[key] = fulls[0], rule
+            elif len(fulls) > 1:
+                self.several[key] = fulls
+        return {key: (last(full, found), rule) for key, (full, rule) in found.items()}
+
+    def separates(self, key: str, full: str) -> bool:
+        """Whether a person said that two names are not the same; noted, as they would be joined else."""
+        names = pair(self.known[key].shown, self.known[full].shown)
+        if names not in self.refused:
+            return False
+        self.separated.add(names)
+        return True
+
+    def _called(self, aliases: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
+        """The names that the text gives other names for, with the full name and the rule; none where it gives several as often."""
+        fulls: dict[str, Counter[tuple[str, str]]] = {}
+        for head, tail, said in aliases:
+            if head in self.known and tail in self.known and (rule := self._alias(head, tail, said)):
+                part, full = (head, tail) if rule == ABBREVIATED and len(head) < len(tail) else (tail, head)
+                fulls.setdefault(part, Counter())[full, rule] += 1
+        for part, counted in sorted(fulls.items()):
+            (first, times), *others = counted.most_common(2)
+            if not others or times > others[0][1]:
+                yield part, *first
+
+    def _is_full(self, key: str) -> bool:
+        """Whether a person's name is a full one: its first word no role (“Mrs Cratchit”), its last with a capital, and no number in it."""
+        shown = self.known[key].shown
+        return key.split()[0] not in TITLES and shown.split()[-1][0].isupper() and not any(letter.isdigit() for letter in shown)
+
+    def _alias(self, head: str, tail: str, said: str) -> str:
+        """The rule by which a name right behind another, or in brackets there, is of the same; empty where it may be of another.
+
+        In brackets it is an acronym, or a brand behind a rare word without a capital (“pembrolizumab (Keytruda)”); behind words that say
+        so it is any, but of a single common noun, which mostly ends a longer term."""
+        short, long = sorted((head, tail), key=len)
+        if ACRONYM.fullmatch(self.known[short].shown.replace(".", "")) and abbreviates(short, long):
+            return ABBREVIATED
+        one, other = self.known[head], self.known[tail]
+        kinds = {one.kind, other.kind}
+        if said == CALLED:
+            alike = len(kinds) == 1 or not kinds & {PERSON, PLACE}
+            return ALSO if alike and (" " in head or PHRASE not in kinds) else ""
+        rare = all(commonness(word) == RARE for key in (head, tail) for word in key.split())
+        branded = not other.shown.islower() and not ACRONYM.match(other.shown)
+        return ALSO if rare and branded and any(map(str.islower, one.spellings)) else ""
+
+    def _fulls(
+        self, key: str, by_word: dict[str, list[str]], by_initials: dict[str, list[str]], place: dict[str, int]
+    ) -> tuple[str, list[str]]:
+        """The names that one may be a part or the acronym of, and by which rule."""
+        words, of = key.split(), self.known.get(key)
+        if of is None:
+            return "", []
+        half = " ".join(words[: len(words) // 2])
+        if len(words) % 2 == 0 and words[: len(words) // 2] * 2 == words and half in self.known and self.known[half].chunks > of.chunks:
+            return TWICE, [half]
+        plain = of.kind == PHRASE and commonness(key) >= NO_SURNAME
+        if len(words) == 1 and of.shown[:1].isupper() and key in by_word and len(key) > 1 and not plain:
+            fulls = by_word[key]
+            if of.kind not in (PERSON, PHRASE):  # the parser takes a rare surname for a place where it is alone
+                rare = commonness(key) == RARE and of.chunks <= max(self.known[full].chunks for full in fulls)
+                fulls = [full for full in fulls if rare and full.endswith(f" {key}") and place[full] < place[key]]
+            longest = [full for full in fulls if not any(within(full.split(), other.split()) for other in fulls if other != full)]
+            return PART, longest
+        if of.kind == PERSON and len(words) > 1:
+            fulls = [full for full in by_word.get(words[-1], ()) if full != key and within(words, full.split())]
+            return PART, fulls
+        if len(words) == 1 and of.kind != PERSON and ACRONYM.fullmatch(of.shown.replace(".", "")) and key in by_initials:
+            return ABBREVIATED, by_initials[key]
+        return "", []
+
+    def elsewhere(self, by_document: dict[str, dict[str, tuple[str, str]]]) -> dict[str, str]:
+        """Of parts that at least two documents join with one full name, and none with another, that name; not where the word is in other
+        full names."""
+        fulls: dict[str, Counter[str]] = {}
+        for joined in by_document.values():
+            for key, (full, _) in joined.items():
+                fulls.setdefault(key, Counter())[full] += 1
+        holders = Counter(word for key, one in self.known.items() if one.kind == PERSON for word in set(key.split()) if " " in key)
+        found = {}
+        for key, counted in fulls.items():
+            full, times = counted.most_common(1)[0]
+            if len(counted) == 1 and (" " in key or (times >= EVIDENCE and holders[key] <= (key in full.split()))):
+                found[key] = full
+        return found
+
+
+def within(words: Sequence[str], full: Sequence[str]) -> bool:
+    """Whether a longer name begins and ends as a shorter one and has its words in their order."""
+    rest = iter(full)
+    return len(words) < len(full) and words[0] == full[0] and words[-1] == full[-1] and all(word in rest for word in words)
+
+
+def abbreviates(short: str, long: str) -> bool:
+    """Whether the letters of an acronym are in a name in their order, the first at its beginning (Schwartz and Hearst, PSB 2003), and
+    as many words of it begin with one of them as there are words.
+
+    >>> from core.builds.resolve.parts import abbreviates
+    >>> abbreviates("pcp", "primary care physician"), abbreviates("nbc", "national football league"), abbreviates("us", "unix")
+    (True, False, False)
+    """
+    letters = [letter for letter in short.removesuffix("s") if letter.isalnum()]
+    at = -1
+    for letter in letters:
+        at = long.find(letter, at + 1)
+        if at < 0:
+            return False
+    large = [word for word in long.split() if word not in SMALL]
+    return len(large) > 1 and long[0] == letters[0] and len(letters) >= len(large) and all(word[0] in letters for word in large)
+
+
+def _initials(words: Sequence[str]) -> set[str]:
+    """What a name may be abbreviated to: the first letters of all words, or of the large ones."""
+    large = [word for word in words if word not in SMALL]
+    return {"".join(word[0] for word in some) for some in (words, large) if len(some) > 1}
+
+
+def last(key: str, found: dict[str, tuple[str, str]]) -> str:
+    """What a name is joined with in the end."""
+    for _ in range(4):
+        if key not in found:
+            break
+        key = found[key][0]
+    return key

@@ -1,0 +1,182 @@
+"""What the names of each chunk are called once parts, acronyms and other names are joined, and facts by these names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from typing import overload
+
+from core.builds.extract.mentions import BRACKETED, PHRASE, TOGETHER
+from core.builds.facts import Entity, Facts, Relation
+from core.builds.report import NameMerge, NameMerges, NearMerge
+from core.builds.resolve.known import ORGANISATION, PERSON, Known, key_of_name
+from core.builds.resolve.parts import SMALL, last, within
+
+TITLED = "title of the document"  # the rule by which a name is joined with a title
+TITLE_WORDS = 8
+PERSON_WORDS = 4  # of a title that is a person's name, at most
+SHORT = 8  # chunks of a document up to which its title is joined with what all of them name; in longer ones, where they name it
+DOCUMENTS = 5  # that a merge names
+
+
+@dataclass
+class Resolution:
+    """What names are called: `by_document` the full name and rule of each part, `elsewhere` that of parts in other documents, `terms` the
+    keys that are no entity."""
+
+    known: dict[str, Known]
+    documents: Sequence[str]
+    by_document: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
+    elsewhere: dict[str, str] = field(default_factory=dict)
+    terms: set[str] = field(default_factory=set)
+    near: list[tuple[str, tuple[str, ...], str]] = field(default_factory=list)
+    sizes: dict[str, int] = field(default_factory=dict)  # chunks of a document
+    topics: dict[str, str] = field(default_factory=dict)  # what a document is about, by its title
+    titles: set[str] = field(default_factory=set)  # the keys of all titles: what has a document of its own is nothing else
+    inside: dict[str, set[str]] = field(default_factory=dict)  # of a document: names that are only parts of its title
+    where: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
+    refused: Set[tuple[str, str]] = frozenset()  # names that a person said are not the same
+    separated: Set[tuple[str, str]] = frozenset()  # those of them that would have been joined
+
+    def add(self, document: str, joined: dict[str, tuple[str, str]]) -> None:
+        """Note what a document joins."""
+        if joined:
+            every = {**self.by_document.get(document, {}), **joined}
+            self.by_document[document] = {key: (last(full, every), rule) for key, (full, rule) in every.items()}
+        for key, (full, rule) in joined.items():
+            self.where.setdefault((key, full, rule), {})[document] = None
+
+    def titled(
+        self, document: str, title: str, text: str, named: Sequence[str], joined: dict[str, tuple[str, str]]
+    ) -> dict[str, tuple[str, str]]:
+        """What a document joins, with the name that its title is short for joined with it."""
+        key = key_of_name(title, "")
+        if not key or len(key.split()) > TITLE_WORDS or key in self.terms or not any(letter.isupper() for letter in title):
+            return joined
+        full = key if key in named else self._titled(key, named)
+        if full is None and f" {key} " in f" {key_of_name(text, '')} ":
+            rest = f" {key_of_name(text, '')} ".replace(f" {key} ", " | ")
+            self.inside[document] = {one for one in named if f" {one} " in f" {key} " and f" {one} " not in rest}
+            full = key
+        if full is None:
+            return joined
+        if key not in self.known:
+            self.known[key] = Known(Counter({title: 1}), Counter(self.known[full].kinds if full in self.known else {PHRASE: 1}), 1)
+        self.topics[document] = last(key, joined)
+        if full != key and full != self.topics[document]:
+            joined = {one: (self.topics[document] if into == full else into, rule) for one, (into, rule) in joined.items()}
+            joined[full] = self.topics[document], TITLED
+        return joined
+
+    def _titled(self, key: str, named: Sequence[str]) -> str | None:
+        """The name of a document that its title is short for: one that begins and ends as the title, or a person's with that surname
+        which is named first."""
+        words = key.split()
+        longer = [one for one in named if len(words) > 1 and within(words, one.split())]
+        if len(longer) == 1:
+            return longer[0]
+        first = next((one for one in named if self.known[one].kind == PERSON), None)
+        if first is None or first in self.titles or not 1 < len(words) <= PERSON_WORDS or SMALL.intersection(words):
+            return None
+        return first if first.split()[-1] == words[-1] and " " in first else None
+
+    def of(self, row: int, name: str, kind: str | None = None) -> str | None:
+        """What a name of the chunk of a row is called; None for one that is no entity."""
+        key = self._key(name, kind)
+        if key is None or key in self.inside.get(self.documents[row], ()):
+            return None
+        full = self.full(row, key)
+        return None if full in self.terms else self.known[full].shown
+
+    def full(self, row: int, key: str) -> str:
+        """The key that one is joined with in the document of a row."""
+        joined = self.by_document.get(self.documents[row])
+        if joined and key in joined:
+            return joined[key][0]
+        return self.elsewhere.get(key, key)
+
+    def _key(self, name: str, kind: str | None) -> str | None:
+        kinds = (kind,) if kind is not None else (PHRASE, ORGANISATION, "")
+        return next((key for one in kinds if (key := key_of_name(name, one)) in self.known), None)
+
+    def resolved(self, row: int, facts: Facts) -> Facts:
+        """The facts of a chunk by the names of entities; each once, relations of one with itself left out."""
+        names = {one.name: (key, self.of(row, one.name, one.type)) for one in facts.entities if (key := self._key(one.name, one.type))}
+        entities: dict[str, Entity] = {}
+        for one in facts.entities:
+            key, name = names.get(one.name, ("", None))
+            if name is None or key is None:
+                continue
+            before = entities.get(name)
+            kind = self.known[self.full(row, key)].kind
+            times = one.times + (before.times if before else 0)
+            entities[name] = Entity(name, kind, before.description if before else one.description, times)
+        joined: dict[tuple[str, str, str], Relation] = {}
+        for relation in facts.relations:
+            head, tail = (names.get(end, ("", None))[1] for end in (relation.head, relation.tail))
+            if head is not None and tail is not None and head != tail:
+                label = TOGETHER if relation.name == BRACKETED else relation.name
+                key_of = (head, label, tail)
+                weight = relation.weight + (joined[key_of].weight if key_of in joined else 0.0)
+                joined[key_of] = Relation(head, tail, label, relation.description, relation.keywords, weight)
+        self._about(row, entities, joined)
+        return Facts(tuple(entities.values()), tuple(joined.values()), facts.unreadable, facts.dropped, facts.notes)
+
+    def _about(self, row: int, entities: dict[str, Entity], joined: dict[tuple[str, str, str], Relation]) -> None:
+        """Add what the document of a row is about, related to all that the chunk names beside it, in the place of relations that say no
+        more than that two of these share a sentence: long passages have most of them, and the rows that count relations preferred these."""
+        document = self.documents[row]
+        topic = self.topics.get(document)
+        if topic is None:
+            return
+        name, kind = self.known[topic].shown, self.known[topic].kind
+        if name not in entities and (self.sizes[document] > SHORT or not entities):
+            return
+        entities.setdefault(name, Entity(name, kind, next(iter(entities.values())).description if entities else ""))
+        for key in [key for key in joined if key[1] == TOGETHER and name not in (key[0], key[2])]:
+            del joined[key]
+        pairs = {frozenset((head, tail)) for head, _, tail in joined}
+        for other, entity in entities.items():
+            if other != name and frozenset((name, other)) not in pairs:
+                joined[name, TOGETHER, other] = Relation(name, other, TOGETHER, entity.description)
+
+    def merges(self) -> NameMerges:
+        """What the report saves."""
+        shown = lambda key: self.known[key].shown if key in self.known else key
+        made = [
+            NameMerge(shown(key), shown(full), rule, len(documents), tuple(documents)[:DOCUMENTS])
+            for (key, full, rule), documents in self.where.items()
+        ]
+        near: dict[tuple[str, tuple[str, ...]], dict[str, None]] = {}
+        for key, fulls, document in self.near:
+            near.setdefault((key, fulls), {})[document] = None
+        close = [
+            NearMerge(shown(key), tuple(map(shown, fulls)), len(documents), tuple(documents)[:DOCUMENTS])
+            for (key, fulls), documents in near.items()
+        ]
+        return NameMerges.of(made, close, self.separated, self.refused)
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedFacts(Sequence[Facts]):
+    """Facts by the names of entities, resolved as they are read."""
+
+    facts: Sequence[Facts]
+    resolution: Resolution
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+    def __iter__(self) -> Iterator[Facts]:
+        return (self.resolution.resolved(row, one) for row, one in enumerate(self.facts))
+
+    @overload
+    def __getitem__(self, place: int) -> Facts: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Facts]: ...
+    def __getitem__(self, place: int | slice) -> Facts | Sequence[Facts]:
+        rows = range(len(self))[place]
+        if isinstance(rows, int):
+            return self.resolution.resolved(rows, self.facts[rows])
+        return [self.resolution.resolved(row, self.facts[row]) for row in rows]
