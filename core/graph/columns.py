@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from core.errors import StoreError
 
 TEXTS_HASHED = 10_000  # texts of a column put into its digest at a time
 HELD_BYTES = 64 << 20  # of a column that is being made; more goes into a temporary file
+MAPPED: WeakValueDictionary[int, mmap.mmap] = WeakValueDictionary()  # temporary files of texts, by the address of their first byte
 FEW_ROWS = 16  # rows of a column that are read one by one
 TYPES = {
     "type": "string",  # of a node
@@ -167,6 +169,7 @@ class Table:
 
         with pa.OSFile(str(file), "wb") as stream, pa.ipc.new_file(stream, self.arrow.schema) as writer:
             writer.write_table(self.arrow.combine_chunks())
+        self.release()
 
     def __len__(self) -> int:
         return self.arrow.num_rows
@@ -231,6 +234,15 @@ class Table:
         """The table of some rows, in their order."""
         return Table(self.arrow.take(rows).combine_chunks())
 
+    def release(self) -> None:
+        """Lets go of the memory that texts in a temporary file take; they are read from there again once somebody looks."""
+        for column in self.arrow.columns:
+            for part in column.chunks:
+                letters = part.buffers()[-1]
+                mapped = MAPPED.get(letters.address) if letters is not None else None
+                if mapped is not None and hasattr(mapped, "madvise"):  # Windows has none
+                    mapped.madvise(mmap.MADV_DONTNEED)
+
     @cached_property
     def digest(self) -> str:
         """The sha256 of its content in hex."""
@@ -240,6 +252,7 @@ class Table:
             if TYPES[name] == "string":
                 for batch in self._bytes(name):
                     digest.update(b"".join(len(data).to_bytes(8, "little") + data for data in batch))
+                    self.release()
             elif TYPES[name] == "ids":
                 rows = self.lists(name)
                 digest.update(np.ascontiguousarray(rows.indptr, "<i8").data)
@@ -294,11 +307,14 @@ def texts_of(blocks: Iterable[Any]) -> Any:
                 if bounds[-1] > bounds[0]:
                     size += file.write(memoryview(letters)[bounds[0] : bounds[-1]])
             file.seek(0)
-            data = file.read() if size <= HELD_BYTES else mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+            mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size > HELD_BYTES else None
+            data = pa.py_buffer(file.read() if mapped is None else mapped)
     except OSError as error:
         raise StoreError(f"Very many texts are joined in a temporary file, which cannot be written: {error.strerror or error}.") from None
+    if mapped is not None:
+        MAPPED[data.address] = mapped
     whole = np.concatenate(ends)
-    return pa.LargeStringArray.from_buffers(len(whole) - 1, pa.py_buffer(whole), pa.py_buffer(data))
+    return pa.LargeStringArray.from_buffers(len(whole) - 1, pa.py_buffer(whole), data)
 
 
 def _id_lists(rows: Rows) -> Any:

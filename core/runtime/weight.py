@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+PLAIN = (int, float, str, bytes, type(None))  # what holds nothing else, which most of what is weighed is
 SAMPLE = 32  # items of a long tuple or list that stand for all of them
 
 
@@ -33,6 +34,8 @@ def _weigh(value: Any, seen: set[int]) -> float:
     if id(value) in seen:
         return 0
     seen.add(id(value))
+    if isinstance(value, PLAIN):
+        return sys.getsizeof(value)
     if isinstance(value, np.ndarray):
         return value.nbytes
     own = sys.getsizeof(value, 0)

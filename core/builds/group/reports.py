@@ -24,6 +24,7 @@ from core.parameters import param
 from core.prompts import messages, plain
 from core.types import Usage
 
+READ_TOGETHER = 1000  # communities, after which memory that their texts took in a temporary file is let go
 REPLY = 500  # tokens, for which the lengths of SCHEMA are
 EACH, READ, WRITTEN = 0.24, 460, 190  # reports for a chunk, and tokens of a report: what is expected before there is a graph
 SCHEMA: dict[str, Any] = {
@@ -94,7 +95,11 @@ class Reports(BuildOperator):
                     written[rows[number]] = report
                     ctx.progress(f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table))
             else:
-                written |= {row: communities.extract(row, self.length) for row in rows}
+                for row in rows:
+                    written[row] = communities.extract(row, self.length)
+                    if len(written) % READ_TOGETHER == 0:
+                        ctx.check()
+                        communities.release()
         ctx.report.counts["reports"] = len(written)
         columns: dict[str, list[Any]] = {
             "title": [written[row].title for row in range(len(table))],
@@ -200,6 +205,11 @@ class Communities:
         chunks = len(np.unique(np.concatenate([self._chunks[node] for node in self.members[row].tolist()])))
         rating = 10 * math.log1p(chunks) / math.log1p(self._n_chunks)
         return Report(self.titles[row], " ".join(_fitting(texts, most)) or texts[0], round(rating, 2))
+
+    def release(self) -> None:
+        """Lets go of the memory that descriptions in a temporary file take."""
+        for table in filter(None, (self.graph.columns.nodes, self.graph.columns.edges)):
+            table.release()
 
     def _entities(self, row: int) -> list[str]:
         """The members with types and descriptions, the best connected first."""

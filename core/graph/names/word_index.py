@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 LONGEST = 16  # words of a name
 RUN = 8  # words of a text that are read as one name whose words are divided otherwise
@@ -68,9 +70,10 @@ class WordIndex:
             words = [bare(word) for word in WORD.findall(name)]
             if 0 < len(words) <= LONGEST:
                 self._add(node, words)
-        self._by_length: dict[int, list[str]] = {}
+        by_length: dict[int, list[str]] = {}
         for word in self._next[0]:
-            self._by_length.setdefault(len(word), []).append(word)
+            by_length.setdefault(len(word), []).append(word)
+        self._by_length = {size: (some, np.array([*map(letters, some)], np.uint64)) for size, some in by_length.items()}
 
     def __contains__(self, word: str) -> bool:
         """Whether a name has this word."""
@@ -125,14 +128,20 @@ class WordIndex:
             yield word, 0
         if errors < 1 or any(letter.isdigit() for letter in word):
             return
-        for like in self._near(word, self._rivals(at, len(word))):
+        for like in self._near(word, self._rivals(at, word)):
             if like != word and not any(letter.isdigit() for letter in like):
                 yield like, 1
 
-    def _rivals(self, at: int, length: int) -> list[str]:
+    def _rivals(self, at: int, word: str) -> list[str]:
+        """Words that lead on from a place, all that are one typing error away among them."""
         if at:
             return list(self._next[at])
-        return [word for size in (length - 1, length, length + 1) for word in self._by_length.get(size, ())]
+        found, own = list[str](), np.uint64(letters(word))
+        for size in (len(word) - 1, len(word), len(word) + 1):
+            if size in self._by_length:
+                words, sets = self._by_length[size]
+                found += [words[place] for place in np.flatnonzero(np.bitwise_count(sets ^ own) <= 2).tolist()]
+        return found
 
     def _near(self, word: str, rivals: list[str]) -> list[str]:
         """Those of the words one insertion, deletion, change or swap away."""
@@ -140,3 +149,16 @@ class WordIndex:
         from rapidfuzz.process import extract
 
         return [like for like, _, _ in extract(word, rivals, scorer=OSA.distance, score_cutoff=1, limit=None)] if rivals else []
+
+
+def letters(word: str) -> int:
+    """The set of a word's letters in 64 bits, where some letters share one. A typing error changes two of them at most.
+
+    >>> from core.graph.names.word_index import letters
+    >>> [(letters("carol") ^ letters(other)).bit_count() for other in ("carols", "calor", "caron", "ghost")]
+    [1, 0, 2, 8]
+    """
+    found = 0
+    for letter in word:
+        found |= 1 << (ord(letter) & 63)
+    return found

@@ -84,7 +84,9 @@ def ends_of_facts(ctx: Context, relations: Ranking, vector: np.ndarray, encoder:
     """
     graph, edges = ctx.graph, np.array(relations.items, np.int64)
     scores = _scores_of_facts(ctx, edges, vector, encoder, recorder)
-    holding = graph.derived.once(SHELF, "holding", lambda: np.bincount(_passages_of_entities(graph)[1], minlength=graph.n_nodes))
+    walk = _walk(graph)
+    of_passages = lambda: np.bincount(walk.tails[walk.out_indptr[graph.n_nodes] :], minlength=graph.n_nodes)
+    holding = graph.derived.once(SHELF, "holding", of_passages)
     heads, _, tails = graph.triples(edges)
     shares: dict[int, list[float]] = {}
     for score, *ends in zip(scores.tolist(), heads.tolist(), tails.tolist()):
@@ -136,9 +138,9 @@ def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray
     heads, _, tails = graph.triples(facts)
     passages = rows.joined(facts)
     counts = rows.counts[facts]
-    pairs = [np.stack([passages, np.repeat(ends, counts)]) for ends in (heads, tails)]
-    found = np.unique(np.concatenate(pairs, axis=1), axis=1)
-    return found[0], found[1]
+    n = max(1, graph.n_nodes)
+    found = np.unique(np.concatenate([passages * n + np.repeat(ends, counts) for ends in (heads, tails)]))  # one number a pair
+    return found // n, found % n
 
 
 def _page_rank(graph: Graph, shares: np.ndarray, damping: float, ctx: Context, recorder: Recorder) -> np.ndarray:
@@ -147,7 +149,7 @@ def _page_rank(graph: Graph, shares: np.ndarray, damping: float, ctx: Context, r
     from core.graph.pagerank.everywhere import pushed_everywhere  # brings numba
     from core.graph.pagerank.exact import solve
 
-    links = graph.derived.once(SHELF, "links", lambda: _links(graph))
+    links = _walk(graph)
     shares = shares / shares.sum()
     solved = lambda some, fine: np.maximum(solve(links, np.flatnonzero(some), some[some > 0], damping, fine, ctx.check), 0.0)
     if graph.n_edges <= SOLVED_UP_TO:
@@ -161,10 +163,14 @@ def _page_rank(graph: Graph, shares: np.ndarray, damping: float, ctx: Context, r
     return found.scores
 
 
+def _walk(graph: KnowledgeGraph) -> Links:
+    """The graph of entities and passages, arranged once."""
+    return graph.derived.once(SHELF, "links", lambda: _links(graph))
+
+
 def _links(graph: KnowledgeGraph) -> Links:
     """The graph of entities and passages, each edge both ways."""
-    facts, heavy = facts_of(graph), weights(graph)
-    alike = np.setdiff1d(np.arange(graph.n_edges), facts)
+    facts, alike, heavy = facts_of(graph), alike_in(graph), weights(graph)
     heavy = np.ones(graph.n_edges) if heavy is None else heavy
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     named = np.bincount(np.concatenate([heads[facts], tails[facts]]), minlength=graph.n_nodes) > 0  # an entity of no fact is no node there
@@ -177,8 +183,8 @@ def _links(graph: KnowledgeGraph) -> Links:
     other = np.concatenate([tails[edges], graph.n_nodes + rows])
     weight = np.concatenate([2 * heavy[edges], np.ones(len(rows))])
     starts, ends, both = np.concatenate([one, other]), np.concatenate([other, one]), np.concatenate([weight, weight])
-    order = np.lexsort((both, ends, starts))
-    starts, ends, both = starts[order], ends[order], both[order]
     n = graph.n_nodes + n_chunks(graph)
+    order = np.lexsort((both, starts * n + ends))
+    starts, ends, both = starts[order], ends[order], both[order]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(starts, minlength=n))]).astype(np.int64)
     return Links(1, indptr, ends, indptr, ends, both, both, np.bincount(starts, both, n))

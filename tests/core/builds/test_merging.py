@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -230,6 +231,33 @@ def test_texts_that_fill_memory_are_joined_in_a_temporary_file(monkeypatch):
         found = texts_of(given)
         assert found.equals(held) and found.to_pylist() == [text for block in blocks for text in block]
     assert found.cast("large_binary").to_pylist()[0] == "ä".encode()
+
+
+def test_texts_in_a_temporary_file_read_the_same_after_their_memory_was_let_go(monkeypatch):
+    monkeypatch.setattr(graph_columns, "HELD_BYTES", 10)
+    column = texts_of([pa.array(["x" * 100_000, "ä", "the end"], pa.large_string())])
+    held, table = len(graph_columns.MAPPED), Table.of(description=column, weight=[1.0, 2.0, 3.0])
+    before = table.texts("description")
+    table.release()
+    assert table.texts("description") == before and table.numbers("weight").tolist() == [1.0, 2.0, 3.0]
+    assert table.digest == Table.of(description=before, weight=[1.0, 2.0, 3.0]).digest
+    del column, table
+    assert len(graph_columns.MAPPED) == held - 1  # with the texts the file is gone
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="says how much memory is mapped on Linux alone")
+def test_a_digest_of_texts_in_a_temporary_file_leaves_them_there(monkeypatch):
+    monkeypatch.setattr(graph_columns, "HELD_BYTES", 10)
+    table = Table.of(description=texts_of(pa.array(["x" * 1000] * 4000, pa.large_string()) for _ in range(4)))
+    assert table.texts("description")[-1] == "x" * 1000
+    looked_at = resident()
+    assert table.digest
+    assert looked_at - resident() > 15_000  # kB: 16 MB had been looked at
+
+
+def resident() -> int:
+    """Kilobytes of files that the process has in memory."""
+    return int(next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssFile")).split()[1])
 
 
 def test_a_disk_without_room_for_texts_is_said(monkeypatch):
