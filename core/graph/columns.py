@@ -240,8 +240,8 @@ class Table:
             for part in column.chunks:
                 letters = part.buffers()[-1]
                 mapped = MAPPED.get(letters.address) if letters is not None else None
-                if mapped is not None and hasattr(mapped, "madvise"):  # Windows has none
-                    mapped.madvise(mmap.MADV_DONTNEED)
+                if mapped is not None:
+                    advise(mapped, "MADV_DONTNEED")
 
     @cached_property
     def digest(self) -> str:
@@ -315,6 +315,12 @@ def texts_of(blocks: Iterable[Any]) -> Any:
         MAPPED[data.address] = mapped
     whole = np.concatenate(ends)
     return pa.LargeStringArray.from_buffers(len(whole) - 1, pa.py_buffer(whole), data)
+
+
+def advise(mapped: mmap.mmap, advice: str) -> None:
+    """Have the system follow an advice on a memory map, by its name in `mmap`; nothing on Windows, which takes none."""
+    if hasattr(mapped, "madvise"):
+        mapped.madvise(getattr(mmap, advice))
 
 
 def _id_lists(rows: Rows) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import mmap
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import numpy as np
 
 from core.errors import StoreError
 from core.graph import columns, degrees
-from core.graph.columns import Columns
+from core.graph.columns import Columns, advise
 from core.graph.fitting import check_ids, check_sizes
 from core.graph.protocol import Fetched, KnowledgeGraph, Shape, Steps
 from core.io import digests
@@ -258,12 +257,6 @@ def _mapped(path: FilePath) -> np.ndarray:
     if values.nbytes > AT_RANDOM:
         advise(values._mmap, "MADV_RANDOM")
     return np.asarray(values)
-
-
-def advise(mapped: mmap.mmap, advice: str) -> None:
-    """Have the system follow an advice on a memory map, by its name in `mmap`; nothing on Windows, which takes none."""
-    if hasattr(mapped, "madvise"):
-        mapped.madvise(getattr(mmap, advice))
 
 
 def read_meta(folder: FilePath) -> dict:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from core.indexes.encoded import DONE, KEYS, Blocks, earlier_folders
+from core.indexes.parts import added_to, files
 from core.io import digests
 
-INDEX = "index.faiss"
 ORDER = "order.npy"  # which item lies at each place of the index, where these are not the same
 MOST = 0.1  # the share of places that may be new, and that may be masked; beyond it the index is made anew
 
@@ -65,15 +65,14 @@ def grown(blocks: Blocks, kind: str, width: int) -> tuple[Any, Order] | None:
 
     Those that it has keep their links, so that it is not the index that one made anew would be: its recall is to be measured again.
     """
-    import faiss
-
     if not (blocks.folder / KEYS).exists():
         return None
     new = np.load(blocks.folder / KEYS)
     for folder in earlier_folders(blocks.folder, others=blocks.graph.columns.of_texts):
-        before = _before(folder, kind, width)
-        if before is None:
+        known = _before(folder, kind, width)
+        if known is None:
             continue
+        before, parts = known
         items = np.full(len(before.items), -1, np.int64)
         items[before.there] = matched(np.load(folder / KEYS), new)[before.items[before.there]]
         fresh = np.setdiff1d(np.arange(len(new)), items[items >= 0], assume_unique=True)
@@ -81,12 +80,10 @@ def grown(blocks: Blocks, kind: str, width: int) -> tuple[Any, Order] | None:
         if max(order.added, order.masked) > MOST * len(order.items):
             continue
         try:
-            index = faiss.read_index(str(folder / INDEX))
+            new_ones = np.ascontiguousarray(blocks.rows(fresh), np.float32) if len(fresh) else np.empty((0, width), np.float32)
+            return added_to(folder, parts, blocks.folder, new_ones), order
         except RuntimeError:  # of an earlier version, without a digest, and damaged
             continue
-        if len(fresh):
-            index.add(np.ascontiguousarray(blocks.rows(fresh), np.float32))
-        return index, order
     return None
 
 
@@ -132,14 +129,16 @@ def order_in(folder: Path, facts: dict[str, Any]) -> Order | None:
     return Order(np.load(folder / ORDER), int(facts["added"]))
 
 
-def _before(folder: Path, kind: str, width: int) -> Order | None:
-    """The order of the index in a folder; None where there is none of this kind that is sound."""
+def _before(folder: Path, kind: str, width: int) -> tuple[Order, int] | None:
+    """The order of the index in a folder, and its number of parts; None where there is none of this kind that is sound."""
     try:
         facts = digests.check_marked(json.loads((folder / DONE).read_text("utf-8")))
         if facts["kind"] != kind or facts["dimension"] != width:
             return None
         digests.check_sealed(folder / KEYS)
-        digests.check_sealed(folder / INDEX)
-        return order_in(folder, facts) or Order(np.arange(facts["items"]))
+        parts = int(facts.get("parts", 0))
+        for file in files(folder, parts):
+            digests.check_sealed(file)
+        return order_in(folder, facts) or Order(np.arange(facts["items"])), parts
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

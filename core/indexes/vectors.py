@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,10 @@ from core.errors import BadInput, BadParameter, StoreError
 from core.graph.storage.write import locked
 from core.graph.store import Graph
 from core.indexes import encoded
-from core.indexes.appended import INDEX, ORDER, Order, grown, order_in
+from core.indexes.appended import ORDER, Order, grown, order_in
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import DONE, Blocks, Encode, Of, Tell, count, here, texts
+from core.indexes.parts import BUILDING, INDEX, LINKS, Parts, files, read, save, search, tuned
 from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder, keep, waiting
 from core.io import digests
 from core.io.durations import span
@@ -28,7 +29,7 @@ from core.runtime.meter import spent
 VERSION = 1
 SHELF = "vectors"  # where opened ones are kept on their graph
 FLAT_UP_TO = 200_000  # vectors that are all looked at: 20 ms and 0.3 GB
-LINKS, BUILDING, SEARCHING = 32, 80, 512  # of HNSW: M, efConstruction, efSearch
+MANY, PART = 1_000_000, 200_000  # vectors from which several graphs of neighbours are made, and about how many each then has
 TRAINED = 20_000  # vectors from which the steps of its bytes are learnt
 LIMIT = 1_000_000  # nodes or triples that are encoded without being asked twice
 MAX_ITEMS_IN_QUESTION = 100_000  # nodes or triples that are encoded within a question
@@ -68,7 +69,8 @@ class VectorIndex:
         )
         added, masked = (self.order.added, self.order.masked) if self.order is not None else (0, 0)
         changed = f" Since it was made as a whole {added:,} were added to it and {masked:,} masked." if added or masked else ""
-        return f"{len(self):,} vectors are searched by neighbours of neighbours ({self.facts['kind']}); {share}.{changed}"
+        parts = f" in {self.facts['parts']:,} parts" if self.facts.get("parts") else ""
+        return f"{len(self):,} vectors are searched by neighbours of neighbours ({self.facts['kind']}){parts}; {share}.{changed}"
 
     def fits(self, vector: np.ndarray) -> None:
         """Raises BadParameter where a vector has another dimension than those that are searched."""
@@ -103,7 +105,7 @@ class VectorIndex:
         """
         self.fits(vector)
         asked = min(len(self), 2 * k + 16)
-        scores, ids = self.index.search(np.asarray(vector, np.float32)[None], asked, params=self._only(without))
+        scores, ids = search(self.index, np.asarray(vector, np.float32)[None], asked, self._there(without))
         there = ids[0] >= 0  # HNSW may find fewer
         ids, scores = ids[0][there].astype(np.int64), np.round(scores[0][there].astype(np.float64), 6)
         if self.order is not None:
@@ -111,20 +113,15 @@ class VectorIndex:
         order = np.lexsort((ids, -scores))[:k]
         return ids[order], scores[order]
 
-    def _only(self, without: np.ndarray | None) -> Any:
-        """What faiss is told of items that are no hits; None where all are."""
-        import faiss
-
+    def _there(self, without: np.ndarray | None) -> np.ndarray | None:
+        """Whether what lies at a place may be a hit, bool; None where all may."""
         masked = self.order is not None and self.order.masked > 0
         if not masked and (without is None or not len(without)):
             return None
         there = np.ones(self.index.ntotal, bool) if self.order is None else self.order.there.copy()
         if without is not None and len(without):
             there[without if self.order is None else self.order.places(np.asarray(without, np.int64))] = False
-        only = faiss.IDSelectorBitmap(np.packbits(there, bitorder="little"))  # type: ignore[call-arg, arg-type]
-        if hasattr(self.index, "hnsw"):
-            return faiss.SearchParametersHNSW(sel=only, efSearch=self.index.hnsw.efSearch)  # type: ignore[attr-defined]
-        return faiss.SearchParameters(sel=only)  # type: ignore[call-arg]
+        return there
 
 
 def place(graph: Graph, encoder, of: Of) -> Path:
@@ -214,7 +211,10 @@ def finished(blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Te
     if order is not None:
         keep(blocks.folder / ORDER, lambda stream: np.save(stream, order.items))
         facts |= {"places": index.ntotal, "added": order.added}
-    keep(blocks.folder / INDEX, lambda stream: _write(index, stream))
+    if isinstance(index, Parts):  # which were saved one by one
+        facts |= {"parts": len(index.parts)}
+    else:
+        save(index, blocks.folder / INDEX)
     facts = {"version": VERSION, **facts, "kind": kind, "items": blocks.total(), "dimension": index.d}
     if kind != "Flat":
         facts["recall"] = recall_of(index, blocks, check, order)
@@ -225,18 +225,15 @@ def finished(blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Te
 
 def opened(folder: Path) -> VectorIndex | None:
     """The finished vectors in a folder, by memory map; None where there are none or they are damaged."""
-    import faiss
-
     try:
         facts = digests.check_marked(json.loads((folder / DONE).read_text("utf-8")))
-        digests.check_sealed(folder / INDEX)
-        index = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_MMAP_IFC)
+        index = read(folder, int(facts.get("parts", 0)))
         order = order_in(folder, facts)
     except (OSError, ValueError, RuntimeError, AttributeError, TypeError):
         return None
     fits = facts.get("version") == VERSION and index.d == facts.get("dimension")
     fits = fits and index.ntotal == facts.get("places", facts.get("items")) == (index.ntotal if order is None else len(order.items))
-    return VectorIndex(_tuned(index), facts, order) if fits else None
+    return VectorIndex(index, facts, order) if fits else None
 
 
 def coverage(graph: Graph, encoder, of: Of) -> tuple[int, int]:
@@ -293,17 +290,31 @@ def _searchable(faiss, blocks: Blocks, check: Callable[[], None], kind: str) -> 
     items, width = blocks.items(len(blocks) - 1).stop, blocks.read(0).shape[1]
     kind = kind or kind_for(items)
     if kind != "Flat" and (added_to := grown(blocks, kind, width)) is not None:
-        return _tuned(added_to[0]), kind, added_to[1]
+        return tuned(added_to[0]), kind, added_to[1]
     index = faiss.index_factory(width, kind, faiss.METRIC_INNER_PRODUCT)
     if kind.startswith("HNSW"):
         index.hnsw.efConstruction = BUILDING
     if not index.is_trained:
         step = max(1, items // TRAINED)
         index.train(np.concatenate([blocks.read(number)[::step] for number in range(len(blocks))]).astype(np.float32))
-    for number in range(len(blocks)):
+    if kind != "Flat" and items > MANY:
+        return _in_parts(faiss, blocks, check, index), kind, None
+    return tuned(_filled(index, blocks, range(len(blocks)), check)), kind, None
+
+
+def _filled(index, blocks: Blocks, numbers: Iterable[int], check: Callable[[], None]):
+    for number in numbers:
         check()
         index.add(np.ascontiguousarray(blocks.read(number), np.float32))
-    return _tuned(index), kind, None
+    return index
+
+
+def _in_parts(faiss, blocks: Blocks, check: Callable[[], None], empty) -> Parts:
+    """The blocks in parts of about `PART` vectors, each saved as it is made and then mapped, so that memory holds one of them."""
+    wanted = -(-blocks.items(len(blocks) - 1).stop // PART)
+    for numbers, file in zip(np.array_split(np.arange(len(blocks)), wanted), files(blocks.folder, wanted)):
+        save(_filled(faiss.clone_index(empty), blocks, numbers.tolist(), check), file)
+    return read(blocks.folder, wanted)
 
 
 def recall_of(index: Any, blocks: Blocks, check: Callable[[], None], order: Order | None = None) -> float:
@@ -342,16 +353,3 @@ def too_many(graph: Graph, encoder, of: Of, limit: int) -> str:
         f"“{graph.name}” has {items:,} {of}, more than the limit of {limit:,}: at {rate:,.0f} texts a second, encoding them takes about "
         f"{span(items / rate)} on this computer and {size:,.1f} GB of disk. Say --limit {items} to do it all the same."
     )
-
-
-def _tuned(index):
-    """The index with how thoroughly it is searched."""
-    if hasattr(index, "hnsw"):
-        index.hnsw.efSearch = SEARCHING
-    return index
-
-
-def _write(index, stream) -> None:
-    import faiss
-
-    faiss.write_index(index, faiss.PyCallbackIOWriter(stream.write))  # type: ignore[attr-defined]  # not in its stubs

@@ -13,9 +13,9 @@ import numpy as np
 
 from core.errors import StoreError
 from core.graph import columns
-from core.graph.columns import Columns
+from core.graph.columns import Columns, advise
 from core.graph.degrees import degree_bytes
-from core.graph.store import BLOB, COLUMNS, DEGREES, META, OFFSETS, advise
+from core.graph.store import BLOB, COLUMNS, DEGREES, META, OFFSETS
 from core.io import folders, locks
 from core.io.durable import sync
 

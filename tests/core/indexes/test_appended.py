@@ -101,3 +101,48 @@ def test_equal_keys_are_matched_one_to_one():
 def test_the_first_places_with_an_item_are_taken():
     order = Order(np.array([4, -1, 0, 2, -1, 1, 3]))
     assert order.first(np.array([[1, 0, 6, 5], [4, 1, -1, 2]]), 2).tolist() == [[4, 3], [0, -1]]
+
+
+def test_very_many_are_searched_in_parts_as_if_they_were_one(made, monkeypatch):
+    graph, whole = made(range(1000, 2000))
+    monkeypatch.setattr(vectors, "MANY", 500)
+    monkeypatch.setattr(vectors, "PART", 300)
+    vectors.delete(vectors.place(graph, Drawn(), "nodes"))
+    graph, index = made(range(1000, 2000))
+    folder = vectors.place(graph, Drawn(), "nodes")
+    assert index.facts["parts"] == 4 == len([*folder.glob("index-*.faiss")]) and not (folder / "index.faiss").exists()
+    assert (len(index), index.order, "in 4 parts" in index.approximate) == (1000, None, True)
+    assert recall(graph, index) > 0.97 and index.facts["recall"] > 0.97
+    rows = np.array([999, 0, 255, 256, 512, 3])  # at both sides of a border, in any order
+    assert index.of(rows) == pytest.approx(whole.of(rows), abs=0.01)
+    vector = Drawn().encode(graph.names([256]))[0]
+    assert index.nearest(vector, 1)[0].tolist() == [256] and 256 not in index.nearest(vector, 5, without=np.array([256, 3]))[0]
+    assert 950 < len(index.nearest(vector, 5000)[0]) <= 1000  # more than one part has, and than there are; a few may be out of reach
+    files = {file.name: file.read_bytes() for file in folder.glob("index-*.faiss")}
+    vectors.delete(folder)
+    made(range(1000, 2000))
+    assert {file.name: file.read_bytes() for file in folder.glob("index-*.faiss")} == files
+
+
+def test_the_last_part_is_added_to_and_the_others_are_the_same_files(made, monkeypatch):
+    monkeypatch.setattr(vectors, "MANY", 500)
+    monkeypatch.setattr(vectors, "PART", 300)
+    first, _ = made(range(1000, 2000))
+    before = vectors.place(first, Drawn(), "nodes")
+    graph, index = made([*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))])
+    folder = vectors.place(graph, Drawn(), "nodes")
+    assert (index.order.added, index.order.masked, len(index), index.facts["parts"]) == (20, 2, 1018, 4)
+    assert [(folder / name).samefile(before / name) for name in ("index-000.faiss", "index-002.faiss", "index-003.faiss")] == [
+        True,
+        True,
+        False,
+    ]
+    assert recall(graph, index) > 0.97
+    for row in (0, 19, 20, 23, 1017):
+        assert index.nearest(Drawn().encode(graph.names([row]))[0], 3)[0][0] == row
+    assert index.nearest(Drawn().encode(["1003"])[0], 5)[1][0] < 0.98
+    vectors.delete(before)  # the files stay where they are in use
+    assert recall(graph, vectors.opened(folder)) > 0.97
+    (folder / "index-001.faiss").write_bytes(b"no index")
+    assert vectors.opened(folder) is None
+    assert made([*range(980, 1000), *(n for n in range(1000, 2000) if n not in (1003, 1500))])[1].order is None

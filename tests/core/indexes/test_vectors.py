@@ -14,7 +14,7 @@ import pytest
 from core.errors import BadInput, Cancelled, StoreError
 from core.graph.building.build import build as build_graph
 from core.graph.edits import Edit, edited
-from core.indexes import encoded, vectors
+from core.indexes import encoded, parts, vectors
 from core.indexes.vectors import build, delete, kind_for, opened, place, searchable, vector_index
 from tests.films import TRIPLES, Bag
 
@@ -179,8 +179,7 @@ def clouds(tmp_path_factory):
 def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind, least):
     blocks, made = clouds
     index, *_ = searchable(blocks, lambda: None, kind)
-    with open(tmp_path / vectors.INDEX, "wb") as stream:
-        vectors._write(index, stream)
+    parts.save(index, tmp_path / vectors.INDEX)
     facts = f'{{"version": 1, "items": 4000, "dimension": 32, "kind": "{kind}"}}'
     (tmp_path / encoded.DONE).write_text(facts)
     found, hits = opened(tmp_path), 0
@@ -190,9 +189,8 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
         assert found.cosines(query, exact[:3]) == pytest.approx(made[exact[:3]] @ query, abs=0.02)  # of bytes, about
     assert hits >= least - 1e-9
     again, *_ = searchable(blocks, lambda: None, kind)
-    with open(tmp_path / "again", "wb") as stream:
-        vectors._write(again, stream)
-    assert (tmp_path / "again").read_bytes() == (tmp_path / vectors.INDEX).read_bytes()
+    parts.save(again, tmp_path / "again.faiss")
+    assert (tmp_path / "again.faiss").read_bytes() == (tmp_path / vectors.INDEX).read_bytes()
 
 
 def test_recall_is_measured_and_said_where_not_all_are_looked_at(clouds):
