@@ -40,6 +40,7 @@ GUARDED = {
     "core/graph/pagerank/local/disk.py: mmap.MADV_WILLNEED",
     "core/graph/pagerank/local/disk.py: resource",
     "core/finetune/loop.py: ctypes.CDLL",
+    "core/comparison/housekeeping.py: resource",
     "core/models/threads.py: os.sched_getaffinity",
     "core/runtime/weight.py: ctypes.CDLL",
 }

@@ -2,7 +2,8 @@
 
 Python's own full collections, and Streamlit's after every run of a page, stop all threads for as long as they walk everything
 that is loaded. What stays is therefore frozen, and the rest is collected now and then, in a moment in which nobody waits, or where much
-has come since: what a browser leaves behind that went away lies in circles, which a collection alone frees.
+has come since: what a browser leaves behind that went away lies in circles, which a collection alone frees. Among it are open files, three
+for each browser, of which macOS allows 256 unless it is asked for more.
 """
 
 from __future__ import annotations
@@ -13,6 +14,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+
+if sys.platform != "win32":
+    import resource
 
 LOOK = 2.0  # seconds between two looks at whether anybody waits
 REST = 5.0  # seconds in which nobody waited before something is done
@@ -20,6 +25,7 @@ COLLECT = 60.0  # seconds between two collections
 LATEST = 300.0  # seconds after which one is done even where somebody waits
 MUCH = 500_000  # blocks of memory, some 50 MB, that came since the last collection and may be garbage by now
 SELDOM = 10.0  # seconds between two collections at least
+OPEN_FILES = 4096  # that the process may have at once
 THRESHOLDS = (20_000, 20, 1_000)  # so that Python's own full collections come rarely
 
 
@@ -63,12 +69,23 @@ class Housekeeping:
 
     def _run(self) -> None:
         gc.set_threshold(*THRESHOLDS)
+        allow_open_files()
         while True:
             time.sleep(LOOK)
             try:
                 self.look()
             except Exception:
                 logging.getLogger(__name__).exception("Housekeeping failed")
+
+
+def allow_open_files(wanted: int = OPEN_FILES) -> None:
+    """Let the process have so many files open at once, or as many as the system lets it; more where it may already."""
+    if sys.platform != "win32":  # which has no such limit
+        now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+        if now != resource.RLIM_INFINITY and now < wanted:
+            with suppress(OSError, ValueError):  # where the system itself has a lower one
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def freeze() -> None:

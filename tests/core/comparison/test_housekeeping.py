@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import weakref
 
-from core.comparison.housekeeping import COLLECT, LATEST, MUCH, REST, SELDOM, Housekeeping
+import pytest
+
+from core.comparison.housekeeping import COLLECT, LATEST, MUCH, REST, SELDOM, Housekeeping, allow_open_files
 
 
 class Cycle:
@@ -97,3 +99,19 @@ def test_what_was_let_go_of_since_the_last_collection_counts_as_free():
         assert second() is None
     finally:
         gc.enable()
+
+
+def test_more_files_may_be_open_and_never_fewer():
+    resource = pytest.importorskip("resource")  # Windows has no such limit
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))  # as on macOS
+        allow_open_files(300)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (300, before[1])
+        allow_open_files(200)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (300, before[1])
+        if before[1] != resource.RLIM_INFINITY:
+            allow_open_files(before[1] + 1)
+            assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[1], before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

@@ -132,7 +132,7 @@ def endless(monkeypatch):
 
 
 def looked(looks, times=3):
-    until, before = time.monotonic() + 30, len(looks)
+    until, before = time.monotonic() + 120, len(looks)
     while len(looks) < before + times:
         assert time.monotonic() < until
         time.sleep(0.005)
@@ -156,8 +156,8 @@ def test_what_is_at_work_goes_on_while_nobody_else_waits_and_a_while_beside_othe
     assert job.comparison.repairing  # alone, beyond its patience
     monkeypatch.setattr(repairing, "PATIENCE", 1.0)
     looked(looks)
-    engine._queues.retrieving.put(object(), lambda: (begun.set(), free.wait(30)))
-    assert begun.wait(30)
+    engine._queues.retrieving.put(object(), lambda: (begun.set(), free.wait(120)))
+    assert begun.wait(120)
     looked(looks)
     assert job.comparison.repairing  # beside others, for now
     assert repaired(job) == [None, None]
