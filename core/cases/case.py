@@ -8,10 +8,12 @@ import uuid
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from core.cases.finished import Finished
 from core.errors import BadInput, shorten
+from core.instances.catalogue import published
 
 LARGEST = 16_000_000  # bytes of a case's JSON
 MAX_TAGS, LONGEST_TAG, LONGEST_NOTES, LONGEST_LINK = 20, 40, 20_000, 20_000
@@ -36,10 +38,22 @@ class Case:
     changed: float = 0.0
     example: bool = False
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The instances in plain words, as the headings of their lanes are; the name of one that does not ship, as it was saved."""
+        return tuple(_labels().get(name, name) for name in self.instances)
+
     def holds(self, words: Iterable[str]) -> bool:
-        """Whether every word, in upper or lower case, is in the question, notes, tags, entities, graph or instance names."""
-        text = "\n".join((self.question, self.notes, self.graph, *self.tags, *self.entities, *self.instances)).casefold()
+        """Whether every word, in upper or lower case, is in the question, notes, tags, entities, graph, or instance names or labels."""
+        said = (self.question, self.notes, self.graph, *self.tags, *self.entities, *self.instances, *self.labels)
+        text = "\n".join(said).casefold()
         return all(word.casefold() in text for word in words)
+
+
+@lru_cache(maxsize=1)
+def _labels() -> dict[str, str]:
+    """The label of each instance that ships, by its name; of a name that two share, the first."""
+    return {one.name: one.label for one in reversed(published().values())}
 
 
 def about(finished: Finished) -> Case:

@@ -16,11 +16,13 @@ FOLDER = ROOT / "data" / "cases"
 PICTURES = ROOT / "static" / "gallery"
 _reading = threading.Lock()  # so that of the first visitors one reads
 DEMO = "demo"  # the file of the comparisons to begin with, and their tag
+FIRST = (DEMO, "documents")  # files, before those for readers of a paper
 
 
 def examples() -> tuple[tuple[Case, bytes], ...]:
-    """Each example with its packed comparison, by file and place in it; ids begin with `example-`."""
-    return tuple(found for file in sorted(FOLDER.glob(f"*{EXTENSION}")) for found in _known(file))
+    """Each example with its packed comparison, those to begin with first, by file and place in it; ids begin with `example-`."""
+    files = sorted(FOLDER.glob(f"*{EXTENSION}"), key=lambda file: (_order(file), file.name))
+    return tuple(found for file in files for found in _known(file))
 
 
 def demo(source: Source | None = None) -> tuple[Case, ...]:
@@ -38,6 +40,11 @@ def picture(case: Case, dark: bool = False) -> Path | None:
     """The file with a picture of an example's board, for a light or a dark page; None for a person's own case, and where none ships."""
     file = PICTURES / f"{case.id}{'-dark' if dark else ''}.webp"
     return file if case.example and file.is_file() else None
+
+
+def _order(file: Path) -> int:
+    name = file.name.removesuffix(EXTENSION)
+    return FIRST.index(name) if name in FIRST else len(FIRST)
 
 
 def _known(file: Path) -> tuple[tuple[Case, bytes], ...]:

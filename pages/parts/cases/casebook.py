@@ -10,6 +10,7 @@ import streamlit as st
 from core.cases import Case, cases, duplicate, examples, export, load, tags
 from core.cases.store import OWNED_AS
 from core.errors import HopscopeError
+from pages.parts.compare.permalink import case_link
 from pages.parts.compare.presenting import offer
 from pages.parts.shared.people import whose
 from pages.parts.shared.session_state import Session, session
@@ -71,9 +72,11 @@ def casebook() -> None:
 
 def facts(case: Case) -> str:
     """What there is to say of a case in one line."""
-    when = "example" if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
+    when = tr("example") if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
     by = "" if case.example else whose(OWNED_AS, case.id)
-    return " · ".join(filter(None, (", ".join(case.instances), case.graph, when, by)))
+    labels = [tr(label) for label in case.labels]
+    methods = ("; " if any("," in label for label in labels) else ", ").join(labels)
+    return " · ".join(filter(None, (methods, case_link(case).source.title, when, by)))
 
 
 def badges(case: Case) -> None:

@@ -42,7 +42,14 @@ def test_an_empty_home_has_the_examples():
         ("No. 8", "No. 10", "No. 11"),
         ("No. 8", "No. 11", "No. 12"),
     ]
+    assert found[0].labels == ("Shortest paths", "Rank by meaning, relations filtered", "Rank by meaning", "Beam search")
     assert all(case.example and case.tags == ("case study",) and case.graph == "case-study" for case in found)
+
+
+def test_those_to_begin_with_come_first_and_are_found_by_what_their_methods_do():
+    kinds = [case.tags[0] for case in cases()]
+    assert list(dict.fromkeys(kinds)) == ["demo", "documents", "case study"]
+    assert {case.tags[0] for case in cases("Relation chains")} == {"demo"} and cases("Chain ranking") == cases("Relation chains")
 
 
 def test_the_examples_open_and_show_what_the_figure_shows():
