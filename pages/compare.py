@@ -77,6 +77,8 @@ def page() -> None:
             suggest(session.trouble)
     with above:
         on_screen = drawable(shown())
+        if on_screen is not None and session.trouble is not None:
+            earlier(on_screen.comparison)
     with entities:
         if source().documents:
             facts()
@@ -127,6 +129,13 @@ def answered(case: Case) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
         st.caption(plain(f"{what} {tr('Ask runs it here and now.') if link.source.here else missing}"), width="content")
         st.button(tr("Try your own"), key="own", type="tertiary", icon=":material/edit:", on_click=clear)
+
+
+def earlier(comparison: Comparison) -> None:
+    """Say what the screen answers, where it is not what is in the bar."""
+    question = comparison.ask.question.text
+    if question != " ".join(session.question.split()):
+        st.caption(tr("Below is still what was asked before: {question}", question=plain(question)))
 
 
 def languages(comparison: Comparison) -> None:
