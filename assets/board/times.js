@@ -1,7 +1,7 @@
 // Where a lane's time went, as a bar of parts; and how far a lane at work is.
 
 import { changed, el, setHidden, setText } from "./dom.js";
-import { list, span } from "./words.js";
+import { list, span, wholeSpan } from "./words.js";
 import { tr } from "../wording.js";
 
 const KINDS = {
@@ -61,7 +61,7 @@ export class Progress {
     const known = Number.isFinite(fraction) && fraction !== null;
     setHidden(this.track, !known);
     this.fill.style.width = known ? `${Math.round(100 * Math.max(0, Math.min(1, fraction)))}%` : "0";
-    const parts = [text, known && !String(text).endsWith("%") ? `${Math.round(100 * fraction)} %` : "", Number.isFinite(left) && left !== null ? tr("about {time} left", { time: span(Math.max(1, Math.ceil(left))) }) : ""];
+    const parts = [text, known && !String(text).endsWith("%") ? `${Math.round(100 * fraction)} %` : "", Number.isFinite(left) && left !== null ? tr("about {time} left", { time: wholeSpan(left) }) : ""];
     setText(this.text, parts.filter(Boolean).join(" · "));
     setText(this.best, soFar ? tr("Shown so far: {soFar}", { soFar }) : best ? tr("Best so far: {best}", { best }) : "");
     setHidden(this.best, !soFar && !best);

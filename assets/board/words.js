@@ -29,6 +29,12 @@ export function span(value) {
   return value < 0.005 ? "0 s" : `${value.toFixed(value < 0.1 ? 2 : value < 10 ? 1 : 0)} s`;
 }
 
+// An estimate for people, as it is known no better than to the second: 5 s, 3 min.
+export function wholeSpan(value) {
+  const whole = Math.max(1, Math.ceil(value));
+  return whole < 10 ? `${whole} s` : span(whole);
+}
+
 export function fateText(fate) {
   if (!fate) return tr("not known yet");
   const word = FATE_WORDS[fate.fate] ?? "";
