@@ -1,4 +1,4 @@
-// What the last change did to the question: figures before and now, the picture of what came back and what went, and the list of it.
+// What the last change did to the question: figures before and now, the picture of what is new and what was dropped, and the list of it.
 //
 // Data: {what, facts: [{label, before, now, tone}], picture: {nodes: [{id, name, x, y, role, turn}], edges: [{source, target, turn}]},
 //        rows: [{text, before, now, turn, why, star}], more, counts: {turn: number}, both, noun,
@@ -10,7 +10,8 @@ import { tr } from "../wording.js";
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 27; // pixels between two nodes of a column
 const LETTER = 6.7; // pixels of a letter, roughly
-const TURNS = { stayed: tr("kept before and now"), came: tr("came back"), went: tr("went"), passed: tr("kept by neither") };
+const LINE = 14; // pixels between the middles of two names, at least
+const TURNS = { stayed: tr("kept before and now"), came: tr("new"), went: tr("dropped"), passed: tr("kept by neither") };
 const ALONE = { stayed: tr("kept"), passed: tr("not kept") }; // where there was no line before
 const SIGNS = { stayed: "●", came: "+", went: "−", passed: "○" };
 
@@ -46,7 +47,7 @@ export class Change {
     const parts = [head, this.facts(data.facts), data.over ? this.over(data.over) : null];
     this.picture = data.picture.nodes.length ? el("div", "picture") : null;
     const body = el("div", "scroll", this.picture, this.legend(data), this.rows(data));
-    Object.assign(body, { tabIndex: 0, role: "region", ariaLabel: tr("What came back and what went: picture and {noun}", { noun: data.noun }) });
+    Object.assign(body, { tabIndex: 0, role: "region", ariaLabel: tr("What is new and what was dropped: picture and {noun}", { noun: data.noun }) });
     return [...parts, body].filter(Boolean);
   }
 
@@ -115,7 +116,7 @@ export class Change {
       if (row.why) item.append(el("span", "why", row.why));
       list.append(item);
     }
-    if (more) list.append(el("li", "passed", el("span", "what", tr("and {more} more {noun}", { more: more.toLocaleString("en"), noun }))));
+    if (more) list.append(el("li", "passed", el("span", "rest", tr("and {more} more {noun}", { more: more.toLocaleString("en"), noun }))));
     return list;
   }
 
@@ -146,7 +147,7 @@ function pictureOf({ nodes, edges }, width) {
   const last = Math.min(210, width * 0.34); // pixels for the names of the last column
   const across = (x) => 14 + x * (width - 14 - last);
   const down = (y) => 14 + y * (height - 24);
-  const room = (x) => (x === columns.at(-1) ? last - 22 : (across(columns[columns.indexOf(x) + 1]) - across(x)) * 0.92 - 16 + (columns.indexOf(x) ? 0 : 90));
+  const room = (x) => (x === columns.at(-1) ? last - 22 : (across(columns[columns.indexOf(x) + 1]) - across(x)) * 0.92 - 16);
   const places = new Map(nodes.map((node) => [node.id, { x: across(node.x), y: down(node.y), first: node.x === columns[0], last: node.x === columns.at(-1) }]));
   const order = ["passed", "went", "stayed", "came"];
   const lines = [...edges].sort((one, other) => order.indexOf(one.turn) - order.indexOf(other.turn)).map(({ source, target, turn }) => {
@@ -156,8 +157,10 @@ function pictureOf({ nodes, edges }, width) {
     return svg("path", { d, class: `edge ${turn}` });
   });
   const marks = nodes.map((node) => mark(node, places.get(node.id)));
-  const names = nodes.map((node) => named(node, places.get(node.id), room(node.x)));
-  const made = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": tr("Picture of {nodes} nodes: what came back and what went is in the list below", { nodes: nodes.length }) });
+  const beside = nodes.filter((node) => node.x === columns[1]).map((node) => down(node.y));
+  const free = (y) => beside.every((other) => Math.abs(other - y - 20) > LINE && Math.abs(other - 8 - y - 24) > LINE);
+  const names = nodes.map((node) => named(node, places.get(node.id), room(node.x) + (node.x === columns[0] && free(down(node.y)) ? 90 : 0)));
+  const made = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": tr("Picture of {nodes} nodes: what is new and what was dropped is in the list below", { nodes: nodes.length }) });
   made.append(...lines, ...marks, ...names);
   return made;
 }
@@ -173,7 +176,7 @@ function mark({ role, turn }, { x, y }) {
 }
 
 function named({ name, role, turn }, { x, y, first, last }, room) {
-  const said = role === "answer" && turn === "came" ? tr(" (came back)") : role === "answer" && turn === "went" ? tr(" (went)") : "";
+  const said = role === "answer" && turn === "came" ? tr(" (new)") : role === "answer" && turn === "went" ? tr(" (dropped)") : "";
   const letters = Math.max(4, Math.floor(room / LETTER) - said.length);
   const text = svg("text", first ? { x: Math.max(4, x - 10), y: y + 24, class: "first" } : last ? { x: x + 12, y: y + 4, class: `${role} ${turn}` } : { x: x + 3, y: y - 8, class: `${role} ${turn}` });
   const title = svg("title", {});

@@ -72,7 +72,7 @@ export class Palette {
   }
 
   entry(entry) {
-    const made = button(`entry ${entry.current ? "current" : ""}`, "", "", () => this.take(entry));
+    const made = button(`entry ${entry.current ? "current" : ""}`, "", "", (event) => this.take(entry, event.detail > 0));
     made.append(el("span", "entry-head", el("b", "", entry.title), entry.term ? el("span", "term", entry.term) : null), el("span", "sentence", entry.sentence));
     made.dataset.entry = entry.name;
     if (entry.current) made.setAttribute("aria-current", "true");
@@ -90,10 +90,12 @@ export class Palette {
     this.bench.form.update(this.bench.data.form, entry);
   }
 
-  take(entry) {
+  // `onward` is of a click: at the end of a row the next step is then chosen; by keys the brick is, and arrows lead on.
+  take(entry, onward = false) {
     if (this.bench.drag.ended || this.bench.edits.waiting.length) return; // what is drawn is of another place
     const { key, slot } = this.chosen;
-    if (key === undefined) this.bench.edit({ do: "insert", slot, name: entry.name }, true);
+    if (key === undefined && onward) this.bench.tabs.shown = "form"; // of the step that is chosen then, if one is
+    if (key === undefined) this.bench.edit({ do: "insert", slot, name: entry.name, onward }, true);
     else if (!entry.current) this.bench.edit({ do: "replace", key, name: entry.name }, true);
   }
 

@@ -22,6 +22,8 @@ from core.types import State, Step, Usage
 class StepOutcome:
     """One step of a line in a lane: sizes of what it left behind, its seconds, what its model calls cost, and its notes.
 
+    `saved` are the seconds that what was remembered from before had cost, which are no part of `seconds`.
+
     `alive` are the targets that are alive after it, None where nothing is known of them; `lost` are those that it lost, and `where` says of
     the nearest of them at which place: `Don Cheadle: place 41 of 1,317`.
     """
@@ -33,6 +35,7 @@ class StepOutcome:
     alive: tuple[str, ...] | None
     lost: tuple[str, ...] = ()
     where: str = ""
+    saved: float = 0.0
 
 
 def targets_of(comparison: Comparison) -> tuple[Target, ...]:
@@ -62,7 +65,8 @@ def _outcome(steps: Sequence[Step], alive: tuple[str, ...] | None, lost: tuple[s
         sizes |= step.sizes
     usage = reduce(add, (step.usage for step in steps), Usage())
     notes = tuple(note for step in steps for note in step.notes)
-    return StepOutcome(sizes, sum(step.seconds for step in steps), usage, notes, alive, lost, where)
+    seconds, saved = sum(step.seconds for step in steps), sum(step.saved for step in steps)
+    return StepOutcome(sizes, seconds, usage, notes, alive, lost, where, saved)
 
 
 def _alive(comparison: Comparison, lane: Lane, state: State, targets: tuple[Target, ...], by_model: bool) -> tuple[str, ...] | None:

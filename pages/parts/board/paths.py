@@ -109,7 +109,7 @@ class Paths:
                 graph, path = known.get(id(lane.graph)) or next(iter(known.values()))
                 end = fate_in(lane.graph, lane.states, path, graph, model)
                 if lane.preview is None or end.cause is Cause.FOUND:  # what was not found so far may be yet
-                    found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
+                    found[f"lane-{i}"] = {"fate": end.kind, "text": end.text, "place": end.place if end.cause is Cause.FOUND else None}
         return found
 
     def _spread(self, lane: Lane) -> list[Data]:

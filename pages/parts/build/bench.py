@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.drafts import Draft, History, Slot, change_of, edit, faults
@@ -128,7 +128,7 @@ class Bench:
             _check(draft, change, check)
         after = edit(draft, change)
         if isinstance(change, Insert | Duplicate):
-            self.picked = draft.following
+            self.picked = (_next_slot(draft, change) if message.get("onward") is True else None) or draft.following
         elif isinstance(change, Remove):
             self.picked = place_of(draft, change.key) or self.picked
         elif isinstance(change, Move | Replace):
@@ -137,6 +137,15 @@ class Bench:
 
     def _then(self, draft: Draft) -> None:
         self.history, self.trouble = self.history.then(draft), None
+
+
+def _next_slot(draft: Draft, change: Insert | Duplicate) -> Slot | None:
+    """The slot after a step that is put at the end of a row, so that the next can follow; None elsewhere, and after one that answers."""
+    words = draft.vocabulary
+    if isinstance(change, Duplicate) or words.operators[change.name].stage == words.last:
+        return None
+    row, slot = row_at(draft, change.slot), change.slot
+    return replace(slot, at=slot.at + 1) if row is not None and len(row) == slot.at else None
 
 
 def _check(draft: Draft, change: Set, check: Check) -> None:

@@ -1,4 +1,4 @@
-"""What a change of the line did to the question: figures before and now, and the paths or passages that came back or went."""
+"""What a change of the line did to the question: figures before and now, and the paths or passages that are new or were dropped."""
 
 from __future__ import annotations
 
@@ -77,8 +77,11 @@ def _fact(label: str, old: float | None, new: float | None, words: Any, better: 
 
 
 def _path_rows(board: Data, both: bool) -> list[Data]:
-    """The paths that are drawn of either line, those that came back or went first."""
-    ranks = [{entry["key"]: entry["rank"] for entry in lane["paths"] or ()} for lane in board["lanes"]]
+    """The paths that are drawn of either line, those that are new or were dropped first."""
+    ranks = [
+        {key: place for key, fates in board["fates"].items() if (place := fates.get(lane["id"], {}).get("place")) is not None}
+        for lane in board["lanes"]
+    ]
     stars = {node["id"] for node in board["layout"]["nodes"] if node["role"] == "answer"}
     found = []
     for key, fates in board["fates"].items():
@@ -89,7 +92,7 @@ def _path_rows(board: Data, both: bool) -> list[Data]:
 
 
 def _hit_rows(board: Data, both: bool) -> list[Data]:
-    """The passages, entities and relations that either line found, those that came back or went first."""
+    """The passages, entities and relations that either line found, those that are new or were dropped first."""
     ranks: list[dict[str, int]] = []
     titles: dict[str, tuple[str, bool]] = {}
     for lane in board["lanes"]:

@@ -30,6 +30,7 @@ NAMES = {
 }
 PASSAGE, ANSWER = nouns("gold passage", "gold passages"), nouns("known answer", "known answers")
 ANSWERS = 4  # names of an answer that a brick shows
+SHOWN_SAVED = 0.005  # seconds, the least that two places show
 LETTERS = 160  # of a language model's answer
 Shown = dict[str, Any]
 
@@ -76,7 +77,9 @@ def _said(step: StepOutcome, known: Sequence[Target], answer: str) -> Shown:
     what = noun(len(known), *(PASSAGE if known and known[0].kind == "passage" else ANSWER))
     return {
         "counts": " · ".join(counts),
-        "cost": f"{step.seconds:.2f} s" + (tr(" · {tokens:,} tokens", tokens=tokens) if step.usage.calls else ""),
+        "cost": f"{step.seconds:.2f} s"
+        + (tr(" + {saved:.2f} s from cache", saved=step.saved) if step.saved >= SHOWN_SAVED else "")
+        + (tr(" · {tokens:,} tokens", tokens=tokens) if step.usage.calls else ""),
         "answer": answer,
         "alive": alive,
         "of": len(known),

@@ -60,6 +60,18 @@ def test_what_was_put_is_chosen_and_what_was_taken_leaves_its_place():
     assert one.chosen == Slot(0)  # it is not there any more: before the first brick that lacks something
 
 
+def test_a_click_at_the_end_of_a_row_goes_on_to_the_next_step_until_one_answers():
+    one = Bench()
+    hear(one, {"do": "insert", "slot": "0", "name": "PersonalizedPageRank", "onward": True})
+    assert one.chosen == Slot(1)
+    hear(one, {"do": "insert", "slot": "1", "name": "ShortestPaths", "onward": True})
+    assert one.chosen == Slot(2)
+    hear(one, {"do": "insert", "slot": "1", "name": "FilterSubgraph", "onward": True})
+    assert one.chosen == 3  # not at the end
+    hear(one, {"do": "insert", "slot": "3", "name": "Answer", "onward": True})
+    assert one.chosen == 4 and one.draft.text == "PersonalizedPageRank() >> FilterSubgraph() >> ShortestPaths() >> Answer()"
+
+
 def test_undo_and_redo_look_at_what_they_change():
     one = bench()
     hear(one, {"do": "duplicate", "key": 2}, {"do": "choose", "key": 1}, {"do": "undo"})

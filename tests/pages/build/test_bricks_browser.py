@@ -151,7 +151,7 @@ def test_it_is_run_and_changed_and_there_again_after_a_reload_and_another_page(a
         expect(page.locator(".brick.chosen .given")).to_contain_text("keep 7")
         expect(page.locator(".change .figures")).to_contain_text("→")  # it ran again, beside what it was before
         expect(page.locator(".change .of")).to_have_text("Rank: keep 5 → 7")
-        expect(page.locator(".change .legend")).to_contain_text("2 came back")
+        expect(page.locator(".change .legend")).to_contain_text("2 new")
         expect(page.locator(".hk > .line .brick .outcome .counts")).to_have_count(4)
         page.locator(".curve .point", has_text="4").first.click()  # a value is set where one sees what it does
         expect(page.locator(".brick.chosen .given")).to_contain_text("keep 4")
