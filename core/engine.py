@@ -62,7 +62,7 @@ class Engine:
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
         self.trials = Jobs(workers=1)  # apart as well: two lines over some questions, while a person looks
         self._prefixes, self._queues, self._waiters = Prefixes(), Queues(), Waiters()
-        self.housekeeping = Housekeeping(self._queues.busy, self._load_answering)
+        self.housekeeping = Housekeeping(self._queues.busy, self._load_answering, begun=self._queues.begun)
         self._graphs: dict[str, object] = {}
         self._lock = threading.Lock()
 

@@ -148,9 +148,15 @@ class Queues:
 
     def others(self, job: Job | None) -> bool:
         """Whether lanes of another job wait here or are at work."""
+        return any(queue.ahead(job) for queue in self._of_lanes())
+
+    def begun(self) -> int:
+        """How many retrievals and answers of lanes have begun so far."""
+        return sum(queue.begun for queue in self._of_lanes())
+
+    def _of_lanes(self) -> tuple[Fair, ...]:
         with self._lock:
-            queues = (self.retrieving, self.asking, *self._answering.values())
-        return any(queue.ahead(job) for queue in queues)
+            return (self.retrieving, self.asking, *self._answering.values())
 
     def wait(self, job: Job) -> Wait | None:
         """How long a job waits for its first lane to retrieve; None where one does already, or none has to."""

@@ -31,7 +31,7 @@ THRESHOLDS = (20_000, 20, 1_000)  # so that Python's own full collections come r
 
 class Housekeeping:
     """Looks after the process in a thread of its own. `busy()` says whether somebody waits; `once` is done in the first rest; `held()`
-    counts the blocks of memory that are taken."""
+    counts the blocks of memory that are taken, and `begun()` what visitors had begun so far, since much of it is over between two looks."""
 
     def __init__(
         self,
@@ -39,8 +39,10 @@ class Housekeeping:
         once: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
         held: Callable[[], int] = sys.getallocatedblocks,
+        begun: Callable[[], int] = lambda: 0,
     ):
-        self._busy, self._once, self._clock, self._held = busy, once, clock, held
+        self._busy, self._once, self._clock, self._held, self._begun = busy, once, clock, held, begun
+        self._seen = begun()  # by the last look
         self._rested = self._collected = clock()
         self._left = held()  # by the last collection, or fewer where some were let go of since
         self._done_once, self._started = False, False
@@ -53,9 +55,9 @@ class Housekeeping:
 
     def look(self) -> None:
         """Do what is due."""
-        now = self._clock()
-        if self._busy():
-            self._rested = now
+        now, begun = self._clock(), self._begun()
+        if self._busy() or begun != self._seen:
+            self._rested, self._seen = now, begun
         resting = now - self._rested >= REST
         if resting and not self._done_once:
             self._done_once = True

@@ -38,6 +38,7 @@ class Fair:
         self._busy: Counter[Hashable] = Counter()  # owners with pieces at work
         self._turns: Counter[Hashable] = Counter()  # those of them that have not passed their turn on
         self._preparing = self._idle = 0
+        self.begun = 0  # pieces so far
         self._clock, self._ended, self.pace = clock, 0.0, 0.0  # seconds from the end of one piece to that of the next, while others wait
         self._changed = threading.Condition()
 
@@ -131,6 +132,7 @@ class Fair:
                     del self._waiting[owner]
                 _count(self._busy, owner, 1)
                 _count(self._turns, owner, 1)
+                self.begun += 1
                 return owner, work
             self._idle += 1
             notified = self._changed.wait(IDLE)

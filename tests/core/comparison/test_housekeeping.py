@@ -19,8 +19,9 @@ class House:
     """Housekeeping at a time and with visitors that the test sets."""
 
     def __init__(self):
-        self.now, self.busy, self.loaded, self.held = 0.0, True, [], 1000
-        self.keeping = Housekeeping(lambda: self.busy, lambda: self.loaded.append(self.now), lambda: self.now, lambda: self.held)
+        self.now, self.busy, self.loaded, self.held, self.begun = 0.0, True, [], 1000, 0
+        once = lambda: self.loaded.append(self.now)
+        self.keeping = Housekeeping(lambda: self.busy, once, lambda: self.now, lambda: self.held, lambda: self.begun)
 
     def look(self, now: float) -> None:
         self.now = now
@@ -40,6 +41,18 @@ def test_once_is_done_in_the_first_rest_alone():
     house.look(20.0 + REST)
     house.look(20.0 + 2 * REST)
     assert house.loaded == [20.0 + REST]
+
+
+def test_a_crowd_whose_questions_are_quick_is_no_rest():
+    """Between two looks they came and were answered, and none waits as it is looked: a model loaded then would be in their way."""
+    house = House()
+    house.busy = False
+    for now in range(2, 60, 2):
+        house.begun += 1
+        house.look(now)
+    assert house.loaded == []
+    house.look(58 + REST)
+    assert house.loaded == [58 + REST]
 
 
 def test_garbage_waits_for_a_rest_but_not_for_ever():

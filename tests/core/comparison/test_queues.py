@@ -355,5 +355,5 @@ def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
     now[0] += 10.0
     go.release()
     assert began.acquire(timeout=120)
-    assert queue.pace == 2.0 + (10.0 - 2.0) / 8 and queue.wait("d") is None
+    assert queue.pace == 2.0 + (10.0 - 2.0) / 8 and queue.wait("d") is None and queue.begun == 4
     go.release()
