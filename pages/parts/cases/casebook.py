@@ -18,6 +18,7 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 SHOWN = 25
+NOTES = 240  # letters of the notes that the list shows, to the end of a word
 FILE = "hopscope.cases.gz"
 PICTURE = 'loading="lazy" style="width: 100%; max-height: 190px; object-fit: cover; object-position: top; border-radius: 6px"'
 
@@ -139,5 +140,5 @@ def _words(case: Case) -> None:
             st.caption(plain(facts(case)))
         st.button(tr("Open"), key=f"open_{case.id}", on_click=open_case, args=(case.id,), width="content")
     if case.notes:
-        st.text(case.notes if len(case.notes) <= 240 else case.notes[:239] + "…")
+        st.text(case.notes if len(case.notes) <= NOTES else case.notes[:NOTES].rsplit(" ", 1)[0] + " …")
     badges(case)

@@ -136,7 +136,7 @@ def runs() -> None:
         state = (
             tr("at work")
             if at_work
-            else "finished"
+            else tr("finished")
             if run.done == run.total
             else tr("{done:,} of {total:,} done", done=run.done, total=run.total)
         )
