@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from core.errors import StoreError
 from core.indexes.place import keep
 from core.models.price import Cap, CapReached, Spending, money, prices_of, shown
 from core.runtime.account import Account, charged_to
@@ -24,9 +25,15 @@ class BuildSpending:
     """
 
     def __init__(self, file: Path | None, models: Any, names: Iterable[str], cap: Cap | None = None):
-        """Raises BadInput for a cap in money where no model of these names has a price, or where prices differ in currency."""
+        """Raises BadInput for a cap in money where no model of these names has a price, or where prices differ in currency, StoreError
+        where what counts against a cap cannot be read."""
         self._file, self._lock, self._at_work = file, threading.Lock(), 0
-        before, self._pieces = _saved(file)
+        try:
+            before, self._pieces = _saved(file)
+        except StoreError:
+            if cap:
+                raise
+            before, self._pieces = {}, 0
         prices = prices_of(models, names, cap, "this build") if cap else {}
         self._spending = Spending(prices, before, cap, self._pieces)
 
@@ -80,8 +87,11 @@ def spent_file(folder: Path) -> Path:
 
 
 def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
-    """What a build that was stopped has spent so far, in a sentence; empty where nothing."""
-    usage, _ = _saved(spent_file(folder))
+    """What a build that was stopped has spent so far, or why that cannot be read, in a sentence; empty where nothing."""
+    try:
+        usage, _ = _saved(spent_file(folder))
+    except StoreError as error:
+        return str(error)
     whole = sum(usage.values(), Usage())
     if not whole.calls:
         return ""
@@ -93,9 +103,14 @@ def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
 
 
 def _saved(file: Path | None) -> tuple[dict[str, Usage], int]:
-    """What was spent by the name of the model, and on how many pieces; nothing where that cannot be read."""
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        if file is not None:
-            saved = json.loads(file.read_text("utf-8"))
-            return {str(name): Usage(*map(int, counts)) for name, counts in saved["usage"].items()}, int(saved["pieces"])
-    return {}, 0
+    """What was spent by the name of the model, and on how many pieces; nothing where no file is there. Raises StoreError for a damaged
+    one, as a cap would be counted from nothing."""
+    if file is None:
+        return {}, 0
+    try:
+        saved = json.loads(file.read_text("utf-8"))
+        return {str(name): Usage(*map(int, counts)) for name, counts in saved["usage"].items()}, int(saved["pieces"])
+    except FileNotFoundError:
+        return {}, 0
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"What this build has spent so far cannot be read ({error}); remove {file} to count from nothing.") from None

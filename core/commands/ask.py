@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import zip_longest
 
-from core.commands.terminal import FAILED, OK, bar, warn, watch
+from core.commands.terminal import FAILED, OK, bar, warn, watch, whole
 from core.comparison.comparing import Comparison
 from core.comparison.timing import besides, cost
 from core.diagnosis.influence import influence, measurable, price, with_influence
@@ -72,7 +72,7 @@ def add(commands) -> None:
         help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the papers print them), another name of "
         "core/prompts, or a file of your own with {question}, {paths}, {tables} or {passages} in it",
     )
-    ask.add_argument("--seed", type=int, default=0)
+    ask.add_argument("--seed", type=whole(0), default=0)
     ask.add_argument("--no-llm", action="store_true", help="do not ask a language model for the answer")
     ask.add_argument(
         "--whole",

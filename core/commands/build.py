@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.commands.terminal import OK, bar, file_of
+from core.commands.terminal import OK, bar, file_of, whole
 from core.databases.address import address_of, is_address
 from core.databases.copying import copied
 from core.databases.limits import TRIPLES as MOST_TRIPLES
@@ -81,7 +81,9 @@ def add(commands) -> None:
         help="of RDF: literals that are no labels are entities of triples (default), said in the descriptions of their things, or left out",
     )
     databases = build.add_argument_group("of a database")
-    databases.add_argument("--limit", metavar="TRIPLES", type=int, default=MOST_TRIPLES, help="copy at most so many (default: %(default)s)")
+    databases.add_argument(
+        "--limit", metavar="TRIPLES", type=whole(1), default=MOST_TRIPLES, help="copy at most so many (default: %(default)s)"
+    )
     databases.add_argument(
         "--query",
         metavar="TEXT",
@@ -171,12 +173,15 @@ def _of_files(options, unpacked: Path) -> TripleFile:
 
 def _look(source: TripleFile, numbers: bool) -> int:
     """Print the first triples, how many they are, and what of the files is taken how; of a large file of its beginning."""
-    whole = source.path.stat().st_size <= LARGE
-    triples = source.read() if whole else islice(source.read(), FIRST)
+    try:
+        small = source.path.stat().st_size <= LARGE
+    except OSError as error:
+        raise BadInput(f"{source.path} cannot be read: {error.strerror or error}.") from None
+    triples = source.read() if small else islice(source.read(), FIRST)
     first = list(islice(triples, DRY))
     for triple in first:
         print(" -> ".join(triple))
-    print("\n".join([*looked_at(chain(first, triples), whole, numbers), *source.tally.sentences()]))
+    print("\n".join([*looked_at(chain(first, triples), small, numbers), *source.tally.sentences()]))
     return OK
 
 

@@ -11,7 +11,7 @@ from core.cases.case import about
 from core.cases.examples import DEMO, FOLDER
 from core.cases.file import as_file
 from core.cases.finished import freeze_finished
-from core.commands.terminal import OK, bar, watch
+from core.commands.terminal import OK, bar, check_writable, watch
 from core.corpus import open_corpus
 from core.datasets import datasets
 from core.diagnosis.verdict.verdict_words import explain
@@ -83,6 +83,7 @@ def _study(options) -> int:
     """The comparisons of data/case-study/study.toml on its graph, by the instances and models as they are here."""
     import tomllib
 
+    check_writable(Path(options.out))
     engine, dataset = options.engine(), datasets()["case-study"]
     with bar("Opening the graph") as advanced:
         graph = dataset.open(advanced)
@@ -119,6 +120,7 @@ def _demo(options) -> int:
     if not listed.is_file():
         known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.toml")))
         raise BadInput(f"There is no list “{options.list}”; there are {known}.")
+    check_writable(Path(options.out))
     engine, file, made = options.engine(), tomllib.loads(listed.read_text("utf-8")), []
     asked_of = _of_corpus(engine, file["corpus"]) if "corpus" in file else _of_graph(engine, file["graph"])
     for row in file["case"]:

@@ -10,7 +10,7 @@ from core.builds import build_for, open_graph
 from core.builds.shipped import shipped
 from core.commands import corpus_advise, corpus_build, corpus_mend, corpus_open, corpus_quality
 from core.commands.questions import print_brought
-from core.commands.terminal import OK, bar, file_of, finish, warn
+from core.commands.terminal import OK, bar, file_of, finish, warn, whole
 from core.corpus import Corpus, bring, bring_questions, corpora, open_corpus, remove_corpus
 from core.corpus.found import FILES
 from core.corpus.published import FORMATS
@@ -221,11 +221,11 @@ def _add_write_questions(parts) -> None:
         epilog="Every reply is saved: the same command continues where it stopped, and asks nobody where all is written.",
     )
     written.add_argument("name", metavar="NAME", help="the corpus")
-    written.add_argument("--users", type=int, default=usual.users, metavar="N")
-    written.add_argument("--tasks", type=int, default=usual.tasks, metavar="N", help="of each user")
-    written.add_argument("--questions", type=int, default=usual.questions, metavar="N", help="to each task")
+    written.add_argument("--users", type=whole(1), default=usual.users, metavar="N")
+    written.add_argument("--tasks", type=whole(1), default=usual.tasks, metavar="N", help="of each user")
+    written.add_argument("--questions", type=whole(1), default=usual.questions, metavar="N", help="to each task")
     written.add_argument("--about", default="", metavar="TEXT", help="what the corpus is about (default: summed up from its passages)")
-    written.add_argument("--linked", type=int, metavar="N", help="N questions to two linked passages of a corpus graph each, instead")
+    written.add_argument("--linked", type=whole(1), metavar="N", help="N questions to two linked passages of a corpus graph each, instead")
     written.add_argument("--graph", default="links", metavar="BUILD", help="the corpus graph whose links are taken (default: links)")
     written.add_argument("--set", default="", metavar="NAME", help="the set's name (default: that of the corpus with -abstract or -linked)")
     written.add_argument("--model", default=ROLE, metavar="NAME", help="the role or name of the model that writes (default: answer)")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 
-from core.commands.terminal import OK, bar, finish, warn
+from core.commands.terminal import OK, bar, finish, warn, whole
 from core.corpus import open_corpus
 from core.errors import BadInput
 from core.evaluation.advice.advising import start
@@ -39,7 +39,7 @@ def add_parts(parts) -> None:
         help="model: a language model writes them and they are checked; names: gaps and pairs of names (default: model where one is here)",
     )
     advise.add_argument("--minutes", type=float, default=MINUTES, help=f"the time that it is to take (default: {MINUTES:.0f})")
-    advise.add_argument("--seed", type=int, default=0, help="of all that is drawn (default: 0)")
+    advise.add_argument("--seed", type=whole(0), default=0, help="of all that is drawn (default: 0)")
     advise.add_argument("--again", action="store_true", help="make the questions and the answer anew")
     advise.add_argument("--yes", action="store_true", help="do not ask before a language model elsewhere is put to work")
     advise.add_argument(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import FAILED, OK, bar, files_of, finish, warn, write_text
+from core.commands.terminal import FAILED, OK, bar, check_writable, files_of, finish, warn, whole, write_text
 from core.datasets import owner
 from core.errors import BadInput
 from core.evaluation.exchange.run_files import write_run_files
@@ -71,7 +71,7 @@ def add(commands) -> None:
     evaluate.add_argument("--qrels", default="", metavar="FILE", help="which documents are relevant to the questions of --run (TREC, BEIR)")
     evaluate.add_argument("--corpus", default="", metavar="NAME", help="the corpus that --run is of, where no set says so")
     evaluate.add_argument("--sample", default="200", metavar="N", help="questions drawn from each set, or all (default: 200)")
-    evaluate.add_argument("--seed", type=int, default=0, help="of the sample and of everything else drawn at random (default: 0)")
+    evaluate.add_argument("--seed", type=whole(0), default=0, help="of the sample and of everything else drawn at random (default: 0)")
     evaluate.add_argument(
         "--graph", metavar="NAME", help="a graph's name or folder (default: the set's own; for a file without graphs, metaqa)"
     )
@@ -286,8 +286,7 @@ def _files(options) -> dict[Path, Callable]:
     if options.html:
         files[Path(options.html)] = report_html
     for file in files:
-        if file.is_dir() or not file.parent.is_dir():
-            raise BadInput(f"{file} cannot be written: there is no such folder, or it is one.")
+        check_writable(file)
     return files
 
 

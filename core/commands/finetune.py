@@ -6,7 +6,7 @@ import argparse
 import json
 
 from core.commands import finetune_reranker
-from core.commands.terminal import OK, finish, warn
+from core.commands.terminal import OK, finish, warn, whole
 from core.errors import BadInput
 from core.evaluation.runs.store import Store, evaluations_file
 from core.finetune import DEFAULT_SETS, run
@@ -46,10 +46,10 @@ def add(commands) -> None:
     encoder = trainings.add_parser("encoder", help="the sentence encoder, for v1 No. 5, 12 and 18", description=ENCODER, epilog=RESUMES)
     _common(encoder, questions="300")
     encoder.add_argument("--preset", choices=("cpu", "paper"), default="cpu", help=f"{PRESET} (default: cpu)")
-    encoder.add_argument("--batch", type=_whole, metavar="N", help="questions a step")
-    encoder.add_argument("--epochs", type=_whole, metavar="N", help="how often each question is seen")
+    encoder.add_argument("--batch", type=whole(1), metavar="N", help="questions a step")
+    encoder.add_argument("--epochs", type=whole(1), metavar="N", help="how often each question is seen")
     encoder.add_argument("--rate", type=_rate, metavar="X", help="the highest learning rate")
-    encoder.add_argument("--negatives", type=_whole0, metavar="N", help="hard negatives a question")
+    encoder.add_argument("--negatives", type=whole(0), metavar="N", help="hard negatives a question")
     encoder.add_argument(
         "--margin",
         type=_rate,
@@ -57,26 +57,26 @@ def add(commands) -> None:
         help="train by LEGO-GraphRAG v1's loss with this margin of cosines (default: by ranking in the batch)",
     )
     encoder.add_argument(
-        "--test-sample", type=_whole, default=50, metavar="N", help="unseen questions of each test set in the report (default: 50)"
+        "--test-sample", type=whole(1), default=50, metavar="N", help="unseen questions of each test set in the report (default: 50)"
     )
     encoder.set_defaults(run=run_encoder)
 
     triples = trainings.add_parser("triples", help="the scorer of triples, for subgraph-rag", description=TRIPLES, epilog=RESUMES)
     _common(triples, questions="150", report=False)
-    triples.add_argument("--epochs", type=_whole, default=8, metavar="N", help="how often each question is seen (default: 8)")
-    triples.add_argument("--hidden", type=_whole, default=128, metavar="N", help="hidden units (default: 128)")
+    triples.add_argument("--epochs", type=whole(1), default=8, metavar="N", help="how often each question is seen (default: 8)")
+    triples.add_argument("--hidden", type=whole(1), default=128, metavar="N", help="hidden units (default: 128)")
     triples.set_defaults(run=run_triples)
 
     finetune_reranker.add(trainings)
     llm = trainings.add_parser("llm", help="a language model, for v1 No. 7, 14 and 20", description=LLM, epilog=RESUMES)
     _common(llm, questions="all")
     llm.add_argument("--base", default="", metavar="MODEL", help="a folder with a causal language model, or its name on the model hub")
-    llm.add_argument("--batch", type=_whole, default=8, metavar="N", help="dialogues a step, one at a time (default: 8)")
-    llm.add_argument("--epochs", type=_whole, default=2, metavar="N", help="how often each question is seen (default: 2)")
+    llm.add_argument("--batch", type=whole(1), default=8, metavar="N", help="dialogues a step, one at a time (default: 8)")
+    llm.add_argument("--epochs", type=whole(1), default=2, metavar="N", help="how often each question is seen (default: 2)")
     llm.add_argument("--rate", type=_rate, default=2e-4, metavar="X", help="the highest learning rate (default: 2e-4)")
-    llm.add_argument("--cut", type=_whole, default=4096, metavar="N", help="dialogues of more tokens are left out (default: 4096)")
+    llm.add_argument("--cut", type=whole(1), default=4096, metavar="N", help="dialogues of more tokens are left out (default: 4096)")
     llm.add_argument(
-        "--test-sample", type=_whole, default=50, metavar="N", help="unseen questions of each test set in the report (default: 50)"
+        "--test-sample", type=whole(1), default=50, metavar="N", help="unseen questions of each test set in the report (default: 50)"
     )
     llm.set_defaults(run=run_llm)
 
@@ -87,8 +87,8 @@ def _common(parser, questions: str, report: bool = True) -> None:
     )
     parser.add_argument("--test", default="", metavar="NAMES", help="test sets of the report (default: the -test set beside each)")
     parser.add_argument("--questions", default=questions, metavar="N", help=f"questions drawn from each set, or all (default: {questions})")
-    parser.add_argument("--held-out", type=_whole, default=20, metavar="N", help="of them to choose when to stop (default: 20)")
-    parser.add_argument("--seed", type=_whole0, default=0, metavar="N", help="of every draw (default: 0)")
+    parser.add_argument("--held-out", type=whole(1), default=20, metavar="N", help="of them to choose when to stop (default: 20)")
+    parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of every draw (default: 0)")
     parser.add_argument("--again", action="store_true", help="train again, also where the same training was done or begun")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     if not report:
@@ -211,14 +211,6 @@ def _watched(name: str, work) -> dict:
     return finish(job)
 
 
-def _whole(text: str) -> int:
-    return _number(text, 1)
-
-
-def _whole0(text: str) -> int:
-    return _number(text, 0)
-
-
 def _rate(text: str) -> float:
     try:
         rate = float(text)
@@ -227,9 +219,3 @@ def _rate(text: str) -> float:
     if not 0 < rate < 1:
         raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, not “{text}”")
     return rate
-
-
-def _number(text: str, low: int) -> int:
-    if not text.isdecimal() or int(text) < low:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least {low}, not “{text}”")
-    return int(text)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from core.commands.terminal import OK, finish
+from core.commands.terminal import OK, finish, whole
 from core.errors import BadInput
 from core.finetune.reranker import RerankerSettings
 from core.finetune.reranker_run import CORPORA, RERANKER, Lessons, reranker, ship
@@ -24,16 +24,18 @@ def add(trainings) -> None:
     """The command's grammar."""
     parser = trainings.add_parser("reranker", help="a cross-encoder, for FastInsight and re-ranking", description=ABOUT)
     parser.add_argument("--corpora", default=",".join(CORPORA), metavar="NAMES", help=f"with commas (default: {','.join(CORPORA)})")
-    parser.add_argument("--questions", type=_number, default=0, metavar="N", help="drawn from each corpus's half (default: all)")
-    parser.add_argument("--titles", type=_number, default=2000, metavar="N", help="documents a corpus whose title is asked (default: 2000)")
-    parser.add_argument("--paths", type=_number, default=60, metavar="N", help="of MetaQA's development questions (default: 60)")
-    parser.add_argument("--test-sample", type=_number, default=100, metavar="N", help="unseen questions a corpus (default: 100)")
-    parser.add_argument("--epochs", type=_number, default=3, metavar="N", help="how often each question is seen (default: 3)")
-    parser.add_argument("--tokens", type=_number, default=192, metavar="N", help="of a question and a text that are read (default: 192)")
-    parser.add_argument("--seed", type=_number, default=0, metavar="N", help="of every draw (default: 0)")
+    parser.add_argument("--questions", type=whole(0), default=0, metavar="N", help="drawn from each corpus's half (default: all)")
+    parser.add_argument(
+        "--titles", type=whole(0), default=2000, metavar="N", help="documents a corpus whose title is asked (default: 2000)"
+    )
+    parser.add_argument("--paths", type=whole(0), default=60, metavar="N", help="of MetaQA's development questions (default: 60)")
+    parser.add_argument("--test-sample", type=whole(0), default=100, metavar="N", help="unseen questions a corpus (default: 100)")
+    parser.add_argument("--epochs", type=whole(0), default=3, metavar="N", help="how often each question is seen (default: 3)")
+    parser.add_argument("--tokens", type=whole(0), default=192, metavar="N", help="of a question and a text that are read (default: 192)")
+    parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of every draw (default: 0)")
     parser.add_argument("--again", action="store_true", help="train again, also where the same training was done or begun")
     parser.add_argument("--ship", default="", metavar="FOLDER", help="write the trained one as small as it ships, and measure that")
-    parser.add_argument("--rank", type=_number, default=32, metavar="N", help="of the matrices of --ship: more is larger (default: 32)")
+    parser.add_argument("--rank", type=whole(0), default=32, metavar="N", help="of the matrices of --ship: more is larger (default: 32)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
@@ -73,9 +75,3 @@ def _print(record: dict[str, Any]) -> None:
     _figures(record)
     verdict = "it is served" if record["kept"] else "it is no better than late interaction, so it is not saved"
     print(f"{RERANKER}: {verdict}")
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal():
-        raise BadInput(f"A whole number was expected, not “{text}”.")
-    return int(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import OK, bar
+from core.commands.terminal import OK, bar, whole
 from core.errors import BadInput, BadParameter, nearest
 from core.graph.algorithms.walk_corpus import STRATEGIES, WalkPlan
 from core.indexes import walks as walk_index
@@ -41,7 +41,7 @@ def add(commands) -> None:
     walks.add_argument("--walks", type=int, default=60, metavar="N", help="walks of a node (default: 60)")
     walks.add_argument("--length", type=int, default=4, metavar="N", help="steps of a walk at most (default: 4)")
     walks.add_argument("--direction", choices=DIRECTIONS, default="graph", help="of the steps (default: the graph's own)")
-    walks.add_argument("--seed", type=int, default=0, metavar="N", help="of random walks (default: 0)")
+    walks.add_argument("--seed", type=whole(0), default=0, metavar="N", help="of random walks (default: 0)")
     walks.add_argument("--unique", action="store_true", help="a random walk drawn twice counts once")
     walks.add_argument("--limit", type=int, default=walk_index.LIMIT, metavar="N", help="of graphs of up to N nodes (default: %(default)s)")
     walks.add_argument("--model", default="encoder", metavar="NAME", help="the role or name of the encoder (default: encoder)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from core.commands.terminal import FAILED, OK, finish, warn, write_text
+from core.commands.terminal import FAILED, OK, check_writable, finish, warn, write_text
 from core.errors import BadInput
 from core.evaluation.pairwise.judging import ROLE, start
 from core.evaluation.pairwise.page import orders, page_html
@@ -39,9 +39,11 @@ def run(options) -> int:
     """Judge and print; the exit code."""
     if options.sample is not None and options.sample < 1:
         raise BadInput("A sample needs at least one question.")
-    engine, store = options.engine(), Store(evaluations_file())
+    if options.html:
+        check_writable(Path(options.html))
+    store = Store(evaluations_file())
     summary = Summary(store.run(options.evaluation), store.rows(options.evaluation))
-    job = start(engine, summary, options.sample, options.judge)
+    job = start(options.engine(), summary, options.sample, options.judge)
     tally, names = finish(job), called(summary.run)
     if options.html:
         write_text(Path(options.html), page_html(tally, names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.commands.terminal import OK, bar
+from core.commands.terminal import OK, bar, whole
 from core.datasets import questions
 from core.errors import BadInput
 from core.evaluation.runs.plan import sample
@@ -25,7 +25,7 @@ def add(commands) -> None:
     reports.add_argument(
         "--sample", type=int, metavar="N", help="only N of its questions, the same ones that evaluate draws with that seed"
     )
-    reports.add_argument("--seed", type=int, default=0)
+    reports.add_argument("--seed", type=whole(0), default=0)
     reports.add_argument("--all", action="store_true", help="of every community of the graph, the largest first")
     reports.add_argument("--graph", default="metaqa", metavar="NAME", help="a graph's name (default: metaqa)")
     reports.add_argument("--size", type=int, default=10, metavar="N", help="the largest community (default: 10)")

@@ -13,7 +13,7 @@ from typing import Any
 from core.builds import find, status
 from core.commands import reproduce_costs
 from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import OK, bar, finish, warn, write_text
+from core.commands.terminal import OK, bar, check_writable, finish, warn, write_text
 from core.corpus import open_corpus
 from core.errors import BadInput, nearest
 from core.evaluation.pairwise.judging import start
@@ -85,8 +85,8 @@ def run(options) -> int:
         print("\n".join(f"{name}: {wanted.sets[name].fetch}" for name in wanted.printed))
         return OK
     out = Path(options.out) if options.out else None
-    if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        raise BadInput(f"{out} cannot be written: there is no such folder, or it is one.")
+    if out is not None:
+        check_writable(out)
     sets = _sets(options, wanted)
     missing = [name for name in options.set or wanted.printed if name not in sets]
     warn(f"{name} is left out: no file of it was named. {wanted.sets[name].fetch}." for name in missing)

@@ -9,6 +9,7 @@ import time
 import urllib.request
 import webbrowser
 
+from core.commands.terminal import port
 from core.io.home import ROOT
 
 HOST, PORT = "127.0.0.1", 8501
@@ -24,7 +25,7 @@ def add(commands) -> None:
 
 def add_serving(parser) -> None:
     """`--port`, `--host` and `--no-browser`."""
-    parser.add_argument("--port", type=int, default=PORT, help=f"where it listens (default: {PORT})")
+    parser.add_argument("--port", type=port, default=PORT, help=f"where it listens (default: {PORT})")
     parser.add_argument("--host", default=HOST, help=f"on which address (default: {HOST}, this computer alone)")
     parser.add_argument("--no-browser", action="store_true", help="print the address alone")
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from core.commands.evaluate import add_columns
-from core.commands.terminal import FAILED, OK, bar, files_of, finish, warn
+from core.commands.terminal import FAILED, OK, bar, files_of, finish, warn, whole
 from core.errors import BadInput
 from core.evaluation.metrics.defaults import defaults
 from core.evaluation.reports.export import shown
@@ -40,7 +40,7 @@ def add(commands) -> None:
     budget.add_argument("--budget-seconds", type=float, metavar="S", help="mean seconds a question that a line may take")
     budget.add_argument("--budget-tokens", type=float, metavar="N", help="mean tokens a question that a line may use")
     search.add_argument("--trials", type=int, default=40, metavar="N", help="lines to try (default: 40)")
-    search.add_argument("--seed", type=int, default=0, help="of the samples and the search (default: 0)")
+    search.add_argument("--seed", type=whole(0), default=0, help="of the samples and the search (default: 0)")
     search.add_argument("--graph", default="", metavar="NAME", help="a graph's name or folder (default: the set's own)")
     add_columns(search)
     search.add_argument(

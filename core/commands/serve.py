@@ -6,7 +6,7 @@ import os
 import secrets
 import sys
 
-from core.commands.terminal import OK
+from core.commands.terminal import OK, port
 from core.errors import HopscopeError
 
 KEY = "HOPSCOPE_API_KEY"  # the environment variable with the key
@@ -20,7 +20,7 @@ def add(commands) -> None:
         help="serve ask, retrieve and evaluate over HTTP, with a key; /docs describes them",
         epilog=f"The key is that of {KEY}, else a new one that is printed. Where others may reach the port, put TLS before it.",
     )
-    serve.add_argument("--port", type=int, default=PORT, help=f"where it listens (default: {PORT})")
+    serve.add_argument("--port", type=port, default=PORT, help=f"where it listens (default: {PORT})")
     serve.add_argument("--host", default="127.0.0.1", help="on which address (default: 127.0.0.1, this computer alone)")
     serve.set_defaults(run=run)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,28 @@ class bar:
         if line != self._text and time.monotonic() - self._printed >= LINE_EVERY:
             print(line, file=sys.stderr, flush=True)
             self._text, self._printed = line, time.monotonic()
+
+
+def whole(low: int, high: int | None = None) -> Callable[[str], int]:
+    """What reads a whole number from `low` to `high` out of an option's text, as argparse takes it."""
+
+    def read(text: str) -> int:
+        if text.removeprefix("-").isdecimal() and low <= int(text) and (high is None or int(text) <= high):
+            return int(text)
+        wanted = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise argparse.ArgumentTypeError(f"expected a whole number {wanted}, not “{text}”")
+
+    return read
+
+
+port = whole(1, 65535)
+"""Reads a port."""
+
+
+def check_writable(file: Path) -> None:
+    """Raises BadInput where a file cannot be written into its folder, before what is to be written takes its time."""
+    if file.is_dir() or not file.parent.is_dir():
+        raise BadInput(f"{file} cannot be written: there is no such folder, or it is one.")
 
 
 def write_text(file: Path, text: str) -> None:

@@ -77,6 +77,10 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
         raise BadInput("Give the question set a name of letters, digits or dashes.")
     if cleaned in taken or (sets_folder() / cleaned).exists():
         raise BadInput(f"There is already a question set “{cleaned}”; choose another name.")
+    try:
+        file.open("rb").close()
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror or error}.") from None
     packed = file.suffix.lower() if file.suffix.lower() in PACKED else ""
     file_name = "questions" + bare_suffix(file) + packed
     description = {"title": " ".join(title.split()) or cleaned, "graph": graph, "file": file_name, **how}
@@ -84,9 +88,9 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
     folder = None
     try:
         sets_folder().mkdir(parents=True, exist_ok=True)
+        QuestionSet.described(cleaned, {**description, "file": file.name}, file.parent).questions()  # all of it can be read
         folder = temporary_folder()
         shutil.copyfile(file, folder / file_name)
-        QuestionSet.described(cleaned, description, folder).questions()  # all of it can be read
         (folder / DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
         move(folder, known.file.parent)
         made(OWNED_AS, cleaned)

@@ -144,15 +144,15 @@ def there(graph: Graph, encoder: Encoder, of: Of) -> VectorsSoFar:
         rows = np.arange(blocks.items(number).start, blocks.items(number).stop)
         if number not in missing:
             with suppress(StoreError):  # said by who makes them
-                items.append(rows)
                 parts.append(blocks.read(number))
+                items.append(rows)
         elif number == at_work.number:
             known = dict(at_work.vectors)
             found = [(row, known[text]) for row, text in zip(rows.tolist(), blocks.texts_of(blocks.items(number))) if text in known]
             if found:
                 items.append(np.array([row for row, _ in found], np.int64))
                 parts.append(np.stack([vector for _, vector in found]))
-    return VectorsSoFar(of, blocks.total(), np.concatenate([*items[: len(parts)], np.empty(0, np.int64)]), tuple(parts))
+    return VectorsSoFar(of, blocks.total(), np.concatenate([*items, np.empty(0, np.int64)]), tuple(parts))
 
 
 def searchable_now(

@@ -22,7 +22,7 @@ def mail(name: str, data: bytes, step: Step = ignored, note: Note = ignored, opt
     message = BytesParser(_class=EmailMessage, policy=policy.default).parsebytes(data)
     if not any(message.get(key) for key in SHOWN):
         raise BadInput(f"{name} is empty, or no mail (eml)." if data.strip() else f"{name} is empty.")
-    about = [f"{key}: {value}" for key in SHOWN if (value := _header(message, key))]
+    about = [f"{key}: {value}" for key in SHOWN if (value := _header(name, message, key, note))]
     text = _text(name, message, step, note)
     parts = list(message.iter_attachments()) if message.is_multipart() else []
     attached = [shorten(sound(part.get_filename() or part.get_content_type()), 40) for part in parts]
@@ -31,13 +31,14 @@ def mail(name: str, data: bytes, step: Step = ignored, note: Note = ignored, opt
         note(f"{name}: {counted(len(attached), 'attachment')} {are(len(attached))} left out: {listed(shown)}.")
     if not text.strip():
         note(f"{name} holds no text beside its head.")
-    return [Document(name, "\n".join([*about, "", text]).rstrip(), _header(message, "Subject") or stem(name), name)]
+    return [Document(name, "\n".join([*about, "", text]).rstrip(), _header(name, message, "Subject") or stem(name), name)]
 
 
-def _header(message: EmailMessage, key: str) -> str:
+def _header(name: str, message: EmailMessage, key: str, note: Note = ignored) -> str:
     try:
         return " ".join(sound(str(message.get(key, ""))).split())
     except Exception:  # the library raises errors of many kinds on heads that are written wrong
+        note(f"{name}: the line “{key}” of its head cannot be read and is left out.")
         return ""
 
 

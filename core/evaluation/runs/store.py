@@ -137,7 +137,7 @@ class Store:
 
     def run(self, run: int) -> Run:
         """One run. Raises BadInput where there is none of that number."""
-        found = self._all("SELECT id, key, spec, created, status FROM runs WHERE id = ?", (run,))
+        found = self._all("SELECT id, key, spec, created, status FROM runs WHERE id = ?", (run,)) if 0 < run < 1 << 63 else []
         if not found:
             raise BadInput(f"There is no evaluation number {run}.")
         number, known, spec, created, status = found[0]

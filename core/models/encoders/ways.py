@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+import logging
 import os
 import time
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from core.models.encoders.bert import Forward, OpenVINO, Torch
 from core.models.threads import threads
 from core.runtime.subprocess_worker import in_subprocess
 
+log = logging.getLogger(__name__)
 FAR = 1e-3  # of a cosine, from single precision: what is farther is not used
 FASTER = 1.1  # times that a program must be as fast as OpenVINO to be taken instead, since others load for seconds
 ROUNDS, TEXTS, TOKENS = 3, 64, 32  # of the measurement: paths of a movie graph have about 31 tokens
@@ -168,7 +170,8 @@ def _measure(folder: str, progress: Callable[[str, float | None], None], check: 
         try:
             passes[one] = partial(_timed, one.forward(Path(folder)), batch)
             vectors[one], _ = passes[one]()  # the first call compiles
-        except Exception:  # of a program that is there and does not run: the others are measured
+        except Exception as error:  # of a program that is there and does not run: the others are measured
+            log.warning("%s is not measured: %s", one.words, error)
             passes.pop(one, None)
     seconds = {one: min(passes[one]()[1] for _ in range(ROUNDS)) for one in passes}
     exact = next((vectors[one] for one in passes if one.precision == "f32"), None)

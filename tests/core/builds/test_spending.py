@@ -14,7 +14,7 @@ from core.builds.run import place
 from core.builds.spending import spent_file, spent_words
 from core.cli import FAILED, OK, WRONG, main
 from core.corpus import Document, new_folder, open_corpus, write
-from core.errors import BadInput, Cancelled
+from core.errors import BadInput, Cancelled, StoreError
 from core.models.chat.openai import OpenAIChat
 from core.models.price import Cap, CapReached, Price
 from core.types import Usage
@@ -112,7 +112,11 @@ def test_what_was_spent_before_a_stop_counts(far):
         build(far.corpus, LINE_BUILD, far.models, cap=Cap(100 * saved["pieces"] + 250, tokens=True))
     assert len(far.asked) == before + 2
     spent_file(place(far.corpus, LINE_BUILD)).write_text("torn{")
-    assert spent_words(place(far.corpus, LINE_BUILD), far.models, ("answer",)) == ""  # it costs no build
+    assert spent_words(place(far.corpus, LINE_BUILD), far.models, ("answer",)).startswith("What this build has spent so far cannot be read")
+    with pytest.raises(StoreError, match="cannot be read.*remove .* to count from nothing"):
+        build(far.corpus, LINE_BUILD, far.models, cap=Cap(10_000, tokens=True))  # it would be counted from nothing without a word
+    assert len(far.asked) == before + 2
+    assert build(far.corpus, LINE_BUILD, far.models).n_nodes == 40  # without a cap it costs no build
 
 
 def test_a_cap_in_money_needs_a_price(far):

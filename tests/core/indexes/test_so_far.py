@@ -12,7 +12,7 @@ from core.errors import HopscopeError, StoreError
 from core.graph.building.text_graph import assemble, store
 from core.graph.columns import Table
 from core.indexes import encoded, so_far, vectors
-from core.indexes.encoded import Blocks
+from core.indexes.encoded import Blocks, block_file
 from core.indexes.so_far import VectorsSoFar, cosines_now, make, searchable_now, there
 from core.indexes.vectors import opened, place, vector_index
 from core.runtime.jobs import Job
@@ -92,6 +92,19 @@ def test_a_part_gives_the_cosines_that_all_give(graph):
     whole = vectors.build(graph, encoder, "chunks", silent, silent)
     found, asked = there(graph, encoder, "chunks"), Bag().encode(["war drama"])[0]
     assert [one.tolist() for one in found.nearest(asked, 10)] == [one.tolist() for one in whole.nearest(asked, 10)]
+
+
+def test_a_damaged_block_is_left_out_with_its_items(graph):
+    """Three blocks of four, four and two items; the first one is damaged, so that item 4 is found by its own vector."""
+    encoder = Slow()
+    make(graph, encoder, "chunks", silent, silent)
+    file = block_file(place(graph, encoder, "chunks"), 0)
+    file.write_bytes(file.read_bytes()[:-9] + bytes(9))
+    found = there(graph, encoder, "chunks")
+    assert found.items.tolist() == [4, 5, 6, 7, 8, 9] and sum(map(len, found.parts)) == 6
+    by_hand = Bag().encode(list(WORDS[4:])).astype(np.float16).astype(np.float32) @ (asked := Bag().encode(["two"])[0])
+    ids, cosines = found.nearest(asked, 6)
+    assert dict(zip(ids.tolist(), cosines.tolist())) == pytest.approx(dict(zip(range(4, 10), by_hand.tolist())), abs=1e-6)
 
 
 def test_less_than_one_percent_is_said_so_and_all_but_one_is_not_all():
