@@ -6,7 +6,9 @@ Exit codes: 0 all went well; 1 a lane failed or a model was missing; 2 the input
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -51,7 +53,9 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     options.engine = engine or _engine
     try:
         warn(filter(None, [cannot_save()]))
-        return options.run(options)
+        code = options.run(options)
+        sys.stdout.flush()  # what goes wrong with it is said here, and not at the end of the process
+        return code
     except (BadInput, BadParameter, UnknownEntity, StoreError) as error:
         return _complain(error, WRONG)
     except HopscopeError as error:
@@ -61,6 +65,11 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     except BrokenPipeError:
         sys.stderr.close()
         return FAILED
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be printed would fail again
+        return _complain("What is printed cannot be written: the disk is full.", FAILED)
 
 
 def parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:

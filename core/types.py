@@ -99,13 +99,18 @@ def _holds(ascending: np.ndarray, value: int) -> bool:
     return at < len(ascending) and int(ascending[at]) == value
 
 
+MOST_HITS = 5_000  # hits of a kind that a board lists, a funnel reads and a case saves: HippoRAG hands on a million of a large graph
+
+
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Items of one kind, best first. `scores` is aligned with `items`, or None where the order carries no score."""
+    """Items of one kind, best first. `scores` is aligned with `items`, or None where the order carries no score. Of a saved case,
+    `left_out` is how many further items were not saved."""
 
     kind: Kind
     items: tuple[Any, ...]
     scores: tuple[float, ...] | None = None
+    left_out: int = 0
 
     def __len__(self) -> int:
         return len(self.items)
@@ -117,6 +122,21 @@ class Ranking:
     def positions(self) -> Mapping[Any, int]:
         """The position of each item."""
         return {item: i for i, item in enumerate(self.items)}
+
+    @property
+    def listed(self) -> Ranking:
+        """The best of its items, those that are listed and saved: all, where there are no more than `MOST_HITS`."""
+        return self.head(MOST_HITS) if len(self) > MOST_HITS else self
+
+    @property
+    def unlisted(self) -> int:
+        """How many of its items are beyond those that are listed and saved.
+
+        >>> from core.types import MOST_HITS, Ranking
+        >>> Ranking("triple", tuple(range(MOST_HITS + 3))).unlisted, Ranking("triple", (4, 2), None, 7).unlisted
+        (3, 7)
+        """
+        return max(0, len(self) - MOST_HITS) + self.left_out
 
     def head(self, k: int) -> Ranking:
         """The first `k` items."""

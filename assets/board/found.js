@@ -37,7 +37,7 @@ export class Found {
     this.hits.update(data.hits, empty, data.influence?.items);
     this.updatePaths();
     const kinds = [...(failed || data.paths === null ? [] : ["path"]), ...this.hits.kinds];
-    const sizes = new Map([["path", list(data.paths).length], ...list(data.hits).map(({ kind, rows }) => [kind, list(rows).length])]);
+    const sizes = new Map([["path", list(data.paths).length], ...list(data.hits).map(({ kind, rows, more }) => [kind, list(rows).length + (more ?? 0)])]);
     reconcile(this.tabs, kinds, (kind) => kind, (kind) => this.tab(kind), (tab, kind) => {
       setText(tab.firstChild, NAMES[kind] ?? kind);
       setText(tab.lastChild, count(kind === "path" ? data.found?.kept ?? sizes.get(kind) : sizes.get(kind)));

@@ -4,7 +4,7 @@ import { button, changed, el, setHidden, setText } from "./dom.js";
 import { fold } from "./folding.js";
 import { weightBar } from "./influence.js";
 import { finder, marked, markedAround, shortened } from "./marked.js";
-import { list, plural, score } from "./words.js";
+import { count, list, plural, score } from "./words.js";
 import { tr } from "../wording.js";
 
 const FEW = 4; // rows, until more are asked for
@@ -27,8 +27,9 @@ export class Hits {
       this.allLost = !this.allLost;
       this.fold();
     });
+    this.unlisted = el("p", "quiet");
     this.note = el("p", "quiet");
-    this.element = el("section", "hits", this.rows, this.more, this.lost, this.moreLost, this.note);
+    this.element = el("section", "hits", this.rows, this.more, this.unlisted, this.lost, this.moreLost, this.note);
     this.element.setAttribute("aria-label", tr("Hits"));
   }
 
@@ -56,10 +57,12 @@ export class Hits {
   }
 
   draw() {
-    const { rows, lost } = this.tables.find((table) => table.kind === this.kind) ?? {};
+    const { rows, lost, more } = this.tables.find((table) => table.kind === this.kind) ?? {};
     this.rows.replaceChildren(...list(rows).map((row) => this.row(row)));
     this.lost.replaceChildren(...list(lost).map((row) => this.row(row)));
     setHidden(this.lost, !list(lost).length);
+    setHidden(this.unlisted, !more);
+    setText(this.unlisted, more ? tr("The best {listed} of {all} are listed.", { listed: count(list(rows).length), all: count(list(rows).length + more) }) : "");
     this.fold();
   }
 

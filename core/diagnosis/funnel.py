@@ -113,7 +113,8 @@ def _words(source: Source, graph, state: State, targets: Sequence[Target], saved
         ("graph", lambda target: target.name in saved["graph"] if saved else any(in_graph(graph, name) for name in target.names)),
     ]
     if state.hits:
-        texts = [text for hits in state.hits for of in (hit_names, hit_texts) for text in of(graph, hits.kind, hits.items)]
+        listed = [hits.listed for hits in state.hits]
+        texts = [text for hits in listed for of in (hit_names, hit_texts) for text in of(graph, hits.kind, hits.items)]
         found.append(("retrieved", lambda target: any(match(text, name) for text in texts for name in target.names)))
     if state.prompt is not None and state.hits:
         prompt = "\n".join(message["content"] for message in state.prompt.messages if message["role"] == "user")

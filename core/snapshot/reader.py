@@ -64,10 +64,13 @@ class Reader(plain.Reader):
         scores = None if saved["scores"] is None else tuple(float(score) for score in saved["scores"])
         if scores is not None and len(scores) != len(items):
             raise ValueError("scores and items differ in number")
+        left_out = saved.get("left_out", 0)
+        if type(left_out) is not int or left_out < 0:
+            raise ValueError(f"{left_out!r:.40} items cannot be left out")
         if item_kind == "path":
-            return Ranking(item_kind, tuple(self._path(row) for row in items), scores)
+            return Ranking(item_kind, tuple(self._path(row) for row in items), scores, left_out)
         known = item_kind in ("node", "triple", "relation") or item_kind != "path" and all(type(item) is int for item in items)
-        return Ranking(item_kind, tuple(self._ids(item_kind, items).tolist()) if known else self.value(Any, items), scores)
+        return Ranking(item_kind, tuple(self._ids(item_kind, items).tolist()) if known else self.value(Any, items), scores, left_out)
 
     def _path(self, row: int) -> Path:
         if type(row) is not int or row < 0:

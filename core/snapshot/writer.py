@@ -80,12 +80,15 @@ class Writer(plain.Writer):
             "scores": None if subgraph.scores is None else [_short(score) for score in subgraph.scores.tolist()],
         }
 
-    def _ranking(self, ranking: Ranking) -> dict[str, Any]:
+    def _ranking(self, whole: Ranking) -> dict[str, Any]:
+        """A ranking; of very many relations those that are listed, and how many were left out."""
+        left_out = whole.unlisted if whole.kind == "triple" else whole.left_out
+        ranking = whole.listed if whole.kind == "triple" else whole
         if ranking.kind in self.ids and all(isinstance(item, int | np.integer) for item in ranking.items):
             self.ids[ranking.kind].update(map(int, ranking.items))
         items = list(map(self._path if ranking.kind == "path" else self.value, ranking.items))
         scores = None if ranking.scores is None else [_short(score) for score in ranking.scores]
-        return {"kind": ranking.kind, "items": items, "scores": scores}
+        return {"kind": ranking.kind, "items": items, "scores": scores} | ({"left_out": left_out} if left_out else {})
 
     def _path(self, path: Path) -> int:
         known = self._ends.get(id(path))  # the carrier that holds it is in _held

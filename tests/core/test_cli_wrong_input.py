@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
-from core.cli import WRONG, main
+from core import cli
+from core.__main__ import begin
+from core.cli import FAILED, INTERRUPTED, WRONG, main
+from core.io.home import ROOT
 
 NOBODY = pytest.fail  # a command that asked for an engine would have begun
 
@@ -54,3 +61,20 @@ def test_wrong_input_is_said_in_a_sentence(line, said, tmp_path, capsys):
     assert code_of(line.split(" ")) == WRONG
     printed = capsys.readouterr()
     assert said in printed.err.replace(f"{tmp_path}/", "") and "Traceback" not in printed.err and not printed.out
+
+
+def test_an_interruption_while_a_command_is_loaded_is_one_sentence(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "parser", interrupted)
+    monkeypatch.setattr("core.io.home.keep_private", lambda: None)  # both are for the whole process
+    monkeypatch.setattr("core.sharing.asked_of", lambda who: None)
+    assert begin() == INTERRUPTED and capsys.readouterr().err == "hopscope: Interrupted.\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is full")
+def test_output_onto_a_full_disk_is_one_sentence():
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run([sys.executable, "-m", "core", "cases", "list"], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (ended.returncode, ended.stderr) == (FAILED, "hopscope: What is printed cannot be written: the disk is full.\n")

@@ -139,6 +139,25 @@ def test_fields_of_a_later_day_are_read_by_their_types():
 # --- the part of the graph -----------------------------------------------------------------------------------------
 
 
+def test_of_very_many_relations_the_best_are_saved_and_the_others_counted(kit, monkeypatch):
+    """Of five relations the best two, by a bound of two; their ends are what the excerpt holds of the graph."""
+    state = State(Question("q"), relations=Ranking("triple", (4, 0, 3, 1, 2), (0.9, 0.8, 0.7, 0.6, 0.5)), nodes=Ranking("node", (2, 1, 0)))
+    whole = json.loads(json.dumps(freeze(state, kit.graph)))
+    assert thaw(whole).relations.items == (4, 0, 3, 1, 2) and "left_out" not in json.dumps(whole)  # as earlier versions saved it
+    monkeypatch.setattr("core.types.MOST_HITS", 2)
+    saved, part = json.loads(json.dumps(freeze(state, kit.graph))), excerpt(kit.graph, [state])
+    again = thaw(saved, ExcerptGraph.thaw(part))
+    assert (again.relations.items, again.relations.scores, again.relations.left_out) == ((1, 0), (0.9, 0.8), 3)
+    assert thaw(saved).relations.items == (4, 0) and thaw(saved).relations.unlisted == 3
+    assert again.nodes.items == thaw(saved).nodes.items == (2, 1, 0)  # of what is not a relation nothing is left out
+    assert len(part["edges"]) == 2
+    assert freeze(thaw(saved), kit.graph)["rankings"] == saved["rankings"]  # saved again, it says the same
+    assert thaw(whole).relations.items == (4, 0, 3, 1, 2)  # an earlier case is opened whole
+    saved["rankings"][0]["left_out"] = saved["rankings"][1]["left_out"] = -1
+    with pytest.raises(BadInput, match="damaged.*left out"):
+        thaw(saved)
+
+
 def test_an_excerpt_is_a_graph_of_what_the_states_name(kit):
     """Paths from One: its node names and relations, ends and texts are the graph's own; ids start at 0."""
     states = run(kit, LINES[0])

@@ -183,7 +183,7 @@ def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
     """A lane's share of the picture: what it found of what is drawn."""
     if data["hits"] is None:
         return {}
-    size = sum(len(table["rows"]) for table in data["hits"])
+    size = sum(len(table["rows"]) + table.get("more", 0) for table in data["hits"])
     return {"nodes": share["nodes"], "edges": share["edges"], "kept": share, "alive": share["nodes"], "hit_count": size}
 
 

@@ -71,6 +71,9 @@ def _never(key: Key, kinds: set[str], lane: Lane, documents: bool) -> Data:
     if not kinds and reads_documents(lane.graph):
         return _fate("never", tr("reads no documents"))
     plural = PLURALS[KINDS[kind]]
+    cut = next((hits.listed for hits in lane.state.hits if hits.kind == kind and hits.unlisted), None)
+    if cut is not None:
+        return _fate("never", tr("not among its best {most:,} {plural}", most=len(cut), plural=plural))
     return _fate("never", tr("not among its {plural}", plural=plural) if kind in kinds else tr("seeks no {plural}", plural=plural))
 
 

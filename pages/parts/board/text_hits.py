@@ -55,10 +55,11 @@ def question_words(text: str, code: str = "") -> list[str]:
 
 
 def hits_of(lane: Lane) -> list[Hit]:
-    """The hits of a lane in the order of its rankings, a passage once; nodes that are chunks themselves count as passages."""
+    """The hits of a lane in the order of its rankings, a passage once, of each kind those that are listed; nodes that are chunks themselves
+    count as passages."""
     if not has_hits(lane):
         return []
-    every = [hit for hits in lane.state.hits for hit in _keyed(lane.graph, hits)]
+    every = [hit for hits in lane.state.hits for hit in _keyed(lane.graph, hits.listed)]
     first: dict[str, int] = {}
     for at, hit in enumerate(every):
         first.setdefault(hit.key, at)
@@ -108,7 +109,8 @@ def _has(graph, what: str, column: str) -> bool:
 
 
 def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
-    """A table for each kind of hit: `kind, rows`; `shown` are the numbers of hits that the prompt shows, by kind."""
+    """A table for each kind of hit: `kind, rows`, and how many `more` there are where not all are listed; `shown` are the numbers of hits
+    that the prompt shows, by kind."""
     found: dict[str, list[dict[str, Any]]] = {}
     passages, handed_on = gold_rows(lane.graph, gold), handed_on_chunks(lane.graph, lane.state)
     for hit in hits_of(lane):
@@ -117,7 +119,8 @@ def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[
         kind = "node" if hit.kind == "summary" else hit.kind
         beyond = kind in shown and hit.place > shown[kind]
         found.setdefault(hit.kind, []).append({**_row(lane.graph, hit, passages), "unread": beyond})
-    return [{"kind": KINDS[kind], "rows": found[kind]} for kind in KINDS if kind in found]
+    more = {hits.kind: {"more": hits.unlisted} for hits in lane.state.hits if hits.unlisted}
+    return [{"kind": KINDS[kind], "rows": found[kind], **more.get(kind, {})} for kind in KINDS if kind in found]
 
 
 def _row(graph, hit: Hit, gold: frozenset[int]) -> dict[str, Any]:

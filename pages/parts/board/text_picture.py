@@ -143,7 +143,7 @@ def _ends(lane: Lane) -> list[tuple[Key, Key, str]]:
     hits = lane.state.relations if lane.retrieved else None
     if hits is None or not len(hits):
         return []
-    heads, relations, tails = (part.tolist() for part in lane.graph.triples(np.asarray(hits.items, np.int64)))
+    heads, relations, tails = (part.tolist() for part in lane.graph.triples(np.asarray(hits.listed.items, np.int64)))
     names, own = lane.graph.relation_names, leaves(lane.graph, [*heads, *tails])
     keys = lambda nodes: [Key("chunk" if node in own else "node", name) for node, name in zip(nodes, lane.graph.names(nodes))]
     return [(head, tail, names[relation]) for head, tail, relation in zip(keys(heads), keys(tails), relations)]

@@ -122,4 +122,18 @@ def test_hits_of_a_lane_on_triples_are_tables_and_drawn(movies):
     assert told["paths"][relation["key"]]["edges"][0] in told["lanes"][0]["edges"]
     assert told["fates"][entity["key"]]["lane-0"]["text"] == "found: place 1"
     assert told["fates"][entity["key"]]["lane-1"]["text"] == "seeks no entities"
-    assert "hits" not in told["lanes"][1]
+    assert "hits" not in told["lanes"][1] and not any("more" in table for table in told["lanes"][0]["hits"])
+
+
+def test_of_very_many_relations_the_best_are_listed_and_the_others_counted(movies, monkeypatch):
+    engine = Engine(Words(Parrot("")))
+    line = find("NamesInQuestion(by='names') >> LinkNames() >> NeighbourRelations(few=2)", {})
+    job = engine.compare(engine.ask(GraphSource.of(movies), Question("Kismet", entities=("Kismet",)), model=False), [line])
+    assert job.wait(60)
+    most = len(job.comparison.lanes[0].state.relations) - 2
+    assert most > 1
+    monkeypatch.setattr("core.types.MOST_HITS", most)
+    again = comparison(thaw_finished(freeze_finished(finished(job.comparison))))
+    for told in (Board(job.comparison).payload(), Board(again).payload()):
+        table = next(table for table in told["lanes"][0]["hits"] if table["kind"] == "relation")
+        assert (len(table["rows"]), table["more"]) == (most, 2)
