@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
@@ -44,6 +45,7 @@ def serve(options, page: str) -> int:
     where = ["--server.address", options.host, "--server.port", str(options.port)]
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *where]
     process = subprocess.Popen(command)
+    before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())  # else the server would go on by itself
     print(f"{address}/{page}", flush=True)
     if not options.no_browser:
         threading.Thread(target=_open, args=[process, address, page], daemon=True).start()
@@ -52,6 +54,8 @@ def serve(options, page: str) -> int:
     except KeyboardInterrupt:
         process.wait()  # it was interrupted too
         raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _open(process: subprocess.Popen, address: str, page: str) -> None:
