@@ -1,12 +1,12 @@
 """Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains against price votes memory adviser
 linking reader influence documents fastinsight builds compose screen start] [--json]`.
 
-`generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` and `crowd` many people at once,
-`pages` what a page costs, `faults` kills and full disks, `threads` how threads that wait may share a machine, `methods` makes the tables
-of methods on documents, `documents --documents N,N` builds graphs of so many, asks and changes them, `server` how fast a server answers,
+`generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` and `crowd` many people at once, `pages`
+what a page costs, `faults` kills and full disks, `threads` how threads that wait may share a machine, `methods` makes the tables of
+methods on documents, `documents --documents N,N` builds graphs of so many, asks and changes them, `server` how fast a server answers,
 `updates` what a change of documents costs a graph, `peers` the same beside other programs, `quick` what quick lines lose and save,
-`install` how large a clean install of the wheel is, and `gold` how good extracted graphs are beside a gold made by hand; their `--help`
-tells their own options, as that of `screen` does."""
+`install` how large a clean install of the wheel is, `neighbours` the search over millions of vectors, and `gold` how good extracted
+graphs are beside a gold made by hand; their `--help` tells their own options, as that of `screen` does."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ APART = (
     "peers",
     "quick",
     "install",
+    "neighbours",
     "gold",
 )  # commands with options of their own
 

@@ -1,0 +1,85 @@
+"""The search over very many vectors, as of the relations of a large graph: how long it takes to make, its memory, its recall, a search.
+
+    python -m tests.benchmarks neighbours [--vectors 200000,2800000] [--part 200000] [--whole] [--folder DIR]
+
+No graph is needed: the vectors are made ones, each the sum of as many random words as a relation has, drawn by rank with density 1 /
+rank, so that many share words. `--whole` makes one graph of neighbours where there would be parts, `--part` says how many vectors a part
+has; parts come where there are more than that. Times are of a processor. A search is that of HippoRAG 2 and LightRAG (2,016 nearest, of
+which 1,000 are shown before the cut) and that of the one nearest, both without a fiftieth of the vectors, as edges of alike names are
+left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from core.indexes import vectors
+from core.indexes.encoded import BLOCK, Blocks, block_file
+from core.indexes.place import keep
+from tests.benchmarks.documents_scale import SIZE, WORDS, _forget_peak, _peak
+
+LETTERS, SEARCHES, LEFT_OUT = 9, 20, 50  # words of a made text, searches of each kind, one vector of so many is no hit
+
+
+class Made(Blocks):
+    """Blocks of as many made vectors as `graph` says."""
+
+    def total(self) -> int:
+        return int(self.graph)  # type: ignore[call-overload]
+
+    def write(self) -> None:
+        """Make the blocks that are not there."""
+        words = np.random.default_rng(11).standard_normal((WORDS, SIZE)).astype(np.float32)
+        for number in self.missing():
+            rng = np.random.default_rng([7, number])
+            drawn = words[(WORDS ** rng.random((len(self.items(number)), LETTERS))).astype(int) - 1].sum(axis=1)
+            drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+            keep(block_file(self.folder, number), partial(np.save, arr=drawn.astype(np.float16)), durable=False)
+
+
+def main(argv: list[str]) -> None:
+    """Print a row for each number of vectors."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks neighbours", description=__doc__.split("\n")[0])
+    parser.add_argument("--vectors", default="200000", metavar="N,N...")
+    parser.add_argument("--part", type=int, default=vectors.PART)
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--folder", type=Path)
+    options = parser.parse_args(argv)
+    for items in map(int, options.vectors.split(",")):
+        with tempfile.TemporaryDirectory() as folder:
+            blocks = Made(items, "relations", options.folder or Path(folder))  # type: ignore[arg-type]
+            blocks.folder.mkdir(parents=True, exist_ok=True)
+            blocks.write()
+            print(row(blocks, items if options.whole else options.part), flush=True)
+
+
+def row(blocks: Made, part: int) -> str:
+    """What was measured of some vectors in parts of so many."""
+    vectors.MANY = vectors.PART = part
+    vectors.FLAT_UP_TO = 0
+    _forget_peak()
+    start = time.process_time()
+    index, kind, _ = vectors.searchable(blocks, lambda: None)
+    parts, made, memory = len(getattr(index, "parts", ())), time.process_time() - start, _peak()
+    recall = vectors.recall_of(index, blocks, lambda: None)
+    facts = {"kind": kind, "items": blocks.total(), "dimension": index.d}
+    one, times = vectors.VectorIndex(index, facts), {1000: list[float](), 1: list[float]()}
+    without = np.arange(0, blocks.total(), LEFT_OUT)
+    for number in np.linspace(1, blocks.total() - 1, SEARCHES).astype(int).tolist():
+        vector = blocks.read(number // BLOCK)[number % BLOCK].astype(np.float32)
+        for k, spent in times.items():
+            start = time.process_time()
+            one.nearest(vector, k, without)
+            spent.append(time.process_time() - start)
+    of = {k: f"{1000 * statistics.median(spent):.1f} ms, {1000 * max(spent):.1f} at most" for k, spent in times.items()}
+    return (
+        f"{blocks.total():10,} vectors  {parts or 'not in':>6} parts  made {made:8.1f} s ({1000 * made / blocks.total():.3f} ms each)  "
+        f"{memory / 2**20:8,.0f} MB at most  recall {recall:.3f}  a search: of 1,000 {of[1000]}; of one {of[1]}"
+    )
