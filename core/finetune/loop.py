@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import logging
 import math
 import sys
 import time
@@ -21,6 +22,7 @@ from core.runtime.meter import silent
 if TYPE_CHECKING:
     from torch import Tensor
 
+log = logging.getLogger(__name__)
 Tell = Callable[[str, float | None], None]
 Check = Callable[[], None]
 MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # of glibc's malloc.h
@@ -170,6 +172,8 @@ class Training:
         """The kept state of the same key, its tensors put in place; None where there is none or it is damaged."""
         import torch
 
+        if not (self.folder / STATE).exists():
+            return None
         try:
             record: dict[str, Any] = json.loads((self.folder / STATE).read_text("utf-8"))
             if record.pop("key") != self.key:
@@ -177,7 +181,8 @@ class Training:
             state = TrainingState(**{**record, "looks": [tuple(look) for look in record["looks"]]})
             tensors = self._read(f"step-{state.step}")
             self._read(f"best-{state.best}")
-        except (OSError, ValueError, KeyError, TypeError, StoreError):
+        except (OSError, ValueError, KeyError, TypeError, StoreError) as error:
+            log.warning("What was trained so far cannot be read (%s); the training begins anew.", error)
             return None
         self._load({name.removeprefix("weight."): value for name, value in tensors.items() if name.startswith("weight.")})
         for name, weight in self.weights.items():

@@ -25,6 +25,7 @@ def test_there_are_four():
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 def test_a_notebook_runs(file, home, monkeypatch):
     names: dict = {"__name__": "__main__"}
+    drawn = 0
     for cell in cells(file):
         tree = ast.parse("".join(cell["source"]))
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
@@ -32,8 +33,10 @@ def test_a_notebook_runs(file, home, monkeypatch):
         if last is not None:
             shown = eval(compile(ast.Expression(last.value), str(file), "eval"), names)
             assert getattr(shown, "_repr_html_", lambda: "drawn")()
+            drawn += 1
             for lane in shown if type(shown).__name__ == "Comparison" else ():
                 assert not lane.error
+    assert drawn
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)

@@ -313,6 +313,7 @@ def test_what_ships_opens_with_no_call_of_a_language_model(file, monkeypatch):
     class Here(Reading):
         weights, is_chat, title, signature = real.weights, real.is_chat, real.title, real.signature
 
+    assert shipped(corpus)
     for one in shipped(corpus):
         build(corpus, one.build, Here())
         report = status(corpus, one.build).report

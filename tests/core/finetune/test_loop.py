@@ -50,11 +50,12 @@ def test_another_key_begins_anew(tmp_path):
 
 
 @pytest.mark.parametrize("hurt", ["state.json", "step-12.safetensors"])
-def test_a_damaged_state_begins_anew(tmp_path, hurt):
+def test_a_damaged_state_begins_anew_and_says_so(tmp_path, hurt, caplog):
     weights, _ = lesson(tmp_path)
+    assert not caplog.records
     (tmp_path / hurt).write_bytes(b"{")
     again, _ = lesson(tmp_path)
-    assert again["w"].tolist() == weights["w"].tolist()
+    assert again["w"].tolist() == weights["w"].tolist() and "the training begins anew" in caplog.text
 
 
 def test_a_kill_loses_nothing_but_the_step_at_work(tmp_path):

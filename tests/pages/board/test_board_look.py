@@ -58,7 +58,9 @@ def contrast(one: str, other: str) -> float:
 def test_no_label_lies_under_a_star_or_another_label(report, width, present):  # noqa: F811
     page = report({**board_payload.finished(3), "present": present, "height": 600}, width=width)
     still(page)
-    for lane in page.evaluate(BOXES):
+    lanes = page.evaluate(BOXES)
+    assert len(lanes) == 3
+    for lane in lanes:
         assert lane["labels"] and lane["font"] >= (16 if present else 11)
         for i, label in enumerate(lane["labels"]):
             assert label["x1"] >= -1 and label["x2"] <= lane["size"][0] + 1 and label["y2"] <= lane["size"][1] + 1
@@ -231,12 +233,16 @@ def test_no_mark_lies_on_another_in_a_crowded_column_and_what_is_named_is_labell
     page = report(data)
     page.set_viewport_size({"width": 1280, "height": 720})
     still(page)
-    for lane in page.evaluate(BOXES):
+    lanes = page.evaluate(BOXES)
+    assert len(lanes) == 3
+    for lane in lanes:
         assert len(lane["marks"]) == answers + 1 and near(lane) == []
         assert f"n{answers + 1}" in [label["of"] for label in lane["labels"]]
         assert all(mark["x2"] - mark["x1"] >= 11 for mark in lane["marks"])
     data["present"] = False  # where all would lie on one another
     page.evaluate("payload => hopscopeReport(payload)", data)
     still(page)
-    for lane in page.evaluate(BOXES):
+    lanes = page.evaluate(BOXES)
+    assert len(lanes) == 3
+    for lane in lanes:
         assert len(lane["marks"]) == answers + 1 and near(lane) == []

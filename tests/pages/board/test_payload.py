@@ -46,6 +46,7 @@ def test_every_drawn_node_has_one_place_and_there_are_not_too_many(payload):
 
 def test_all_nodes_of_shown_paths_are_drawn(payload):
     drawn = {node["id"] for node in payload["layout"]["nodes"]}
+    assert any(lane["paths"] for lane in payload["lanes"]) and any(lane["lost"] for lane in payload["lanes"])
     for lane in payload["lanes"]:
         for entry in lane["paths"] + lane["lost"]:
             assert drawn.issuperset(payload["paths"][entry["key"]]["nodes"])

@@ -100,8 +100,7 @@ def test_a_step_goes_from_fewer_to_more_whatever_comes_first():
 
 def test_steps_that_words_do_not_tell_apart_are_named_by_their_settings():
     a, b = (line(f"EgoNetwork() >> ShortestPaths(direction='{way}')").operators[1] for way in ("graph", "both"))
-    if a.words() == b.words():
-        assert words((a, b)).endswith("direction both in place of graph")
+    assert a.words() == b.words() and words((a, b)).endswith("direction both in place of graph")
 
 
 def test_the_table_of_steps_is_escaped_and_says_how_many_pairs_and_questions():

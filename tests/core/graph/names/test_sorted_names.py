@@ -60,10 +60,13 @@ def test_the_same_mentions(movies, both):
 
     held, stored = both
     asked = QUESTIONS + [q.text for hops in (1, 2, 3) for q in questions(f"metaqa-{hops}hop-dev")[::400]]
+    compared = 0
     for question in asked:
         known = [link.mention for link in links(movies, held, question)]
-        if all(mention.text.casefold() == movies.node_name(mention.node).casefold() for mention in known):
+        if known and all(mention.text.casefold() == movies.node_name(mention.node).casefold() for mention in known):
             assert [link.mention for link in links(movies, stored, question)] == known, question
+            compared += 1
+    assert compared > len(asked) / 2  # in the others a name is misspelt
 
 
 @pytest.mark.parametrize(
