@@ -108,6 +108,8 @@ class Engine:
         """
         ask = Ask(GraphSource.of(self.graph()), Question("warm"), (0,), model=False)
         encoder = self.models.info("encoder").present
+        if encoder:
+            getattr(self.models.encoder(), "load", lambda: None)()  # also where what it is asked here was saved by an earlier process
         for text in WARMING if encoder else WARMING[:1]:
             LaneRun(ask, parse_line(text), self.environment).retrieve(Progress())
         names(self.graph()).mentions("warm")

@@ -1,6 +1,7 @@
 """Comparisons as jobs: order, sharing, failing lanes, cancelling, and bad questions."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -136,3 +137,18 @@ def test_no_lane_and_too_many(engine, kit):
         engine.compare(ask, [])
     with pytest.raises(BadInput):
         engine.compare(ask, [instance("a", LINE.format(keep=1))] * 9)
+
+
+def test_the_encoder_is_loaded_though_its_first_vectors_were_saved(kit, monkeypatch):
+    """An earlier process saved what is asked first. Else it is loaded in the middle of a crowd, at the first question that needs it."""
+    loaded = []
+    models = kit.Written()
+    monkeypatch.setattr(models, "encoder", lambda name="encoder": SimpleNamespace(load=lambda: loaded.append(1)))
+    monkeypatch.setattr(models, "info", lambda name: SimpleNamespace(present=name == "encoder"), raising=False)
+    monkeypatch.setattr("core.engine.WARMING", ())
+    monkeypatch.setattr("core.engine.datasets", lambda: {"metaqa": SimpleNamespace(sets=())})
+    monkeypatch.setattr("core.engine.freeze", lambda: None)
+    engine = Engine(models)
+    monkeypatch.setattr(engine, "graph", lambda: kit.graph)
+    engine.warm()
+    assert loaded == [1]
