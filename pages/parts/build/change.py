@@ -44,9 +44,9 @@ def _counts(comparison: Comparison, rows: Sequence[Data]) -> dict[str, int]:
     """How many paths or hits the change did what to: of all that the lanes retained where they walk one graph, else of those drawn."""
     drawn = {name: sum(row["turn"] == name for row in rows) for name in ORDER}
     found = [lane.state.paths for lane in comparison.lanes]
-    if any(paths is None for paths in found) or len({id(lane.graph) for lane in comparison.lanes}) > 1:
+    if found[-1] is None or not any(found) or len({id(lane.graph) for lane in comparison.lanes}) > 1:
         return drawn
-    old, new = ({*paths.items} for paths in (found[0], found[-1]) if paths is not None)
+    old, new = (set() if paths is None else {*paths.items} for paths in (found[0], found[-1]))  # none where a line seeks none yet
     return drawn | {"came": len(new - old), "went": len(old - new), "stayed": len(new & old)}
 
 

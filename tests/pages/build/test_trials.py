@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.datasets.own import save_set
 from core.graph.building.build import build
 from core.sources import GraphSource
-from pages.parts.build.change import change_data
+from core.types import Ranking
+from pages.parts.build.change import _counts, change_data
 from pages.parts.build.over import over_data
 from pages.parts.shared.session import engine
 from tests.pages.build.test_build import PAGE, bench, button, hear, idle, own  # noqa: F401
@@ -57,6 +60,11 @@ def test_a_change_runs_at_once_and_keeps_the_steps_before_it(at):
     assert drawn["what"] == "Rank: keep 1 → 2" and drawn["counts"] == {"came": 1, "went": 0, "stayed": 1, "passed": 0}
     assert [row["turn"] for row in drawn["rows"]] == ["came", "stayed"]
     assert {edge["turn"] for edge in drawn["picture"]["edges"]} == {"came", "stayed"}
+
+
+def test_the_counts_are_of_all_paths_also_where_none_were_sought_before():
+    lanes = [SimpleNamespace(graph=None, state=SimpleNamespace(paths=paths)) for paths in (None, Ranking("path", ("a", "b", "c"), None))]
+    assert _counts(SimpleNamespace(lanes=lanes), []) == {"came": 3, "went": 0, "stayed": 0, "passed": 0}
 
 
 def test_the_line_before_is_that_of_the_last_change_unless_it_is_held(at):
