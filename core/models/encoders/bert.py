@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
 
+from core.errors import Cancelled
 from core.models.batches import out_of_memory
 from core.models.device import device
 
@@ -37,6 +40,44 @@ class Forward(Protocol):
     def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None: ...
 
 
+class _WaitedFor:
+    """What daemon threads do in a library that aborts the program where the end of it ends them there; the program's end waits for it."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._at_work, self._over = 0, False
+        threading._register_atexit(self._end)  # type: ignore[attr-defined]  # at the end of the main thread, before threads are ended
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        """Work to wait for. Raises Cancelled in a daemon thread once the program ends; for others it waits anyhow."""
+        daemon = threading.current_thread().daemon
+        if daemon:
+            with self._changed:
+                self.check()
+                self._at_work += 1
+        try:
+            yield
+        finally:
+            if daemon:
+                with self._changed:
+                    self._at_work -= 1
+                    self._changed.notify_all()
+
+    def check(self) -> None:
+        """Raises Cancelled in a daemon thread once the program ends."""
+        if self._over and threading.current_thread().daemon:
+            raise Cancelled()
+
+    def _end(self) -> None:
+        with self._changed:
+            self._over = True
+            self._changed.wait_for(lambda: not self._at_work)
+
+
+_waited_for = _WaitedFor()
+
+
 class OpenVINO:
     """The model built from its safetensors as an OpenVINO graph; products in `precision`, f32 or bf16."""
 
@@ -51,11 +92,16 @@ class OpenVINO:
         settings = {"INFERENCE_PRECISION_HINT": precision, "NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads}
         settings["CPU_RUNTIME_CACHE_CAPACITY"] = COMPILED
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
-        compiled = core.compile_model(graph(folder), "CPU", settings)
-        # one more than run at once: the next waits in the library while `done` works
-        self._requests = [compiled.create_infer_request() for _ in range(threads + 1)]
+        with _waited_for.work():
+            compiled = core.compile_model(graph(folder), "CPU", settings)
+            # one more than run at once: the next waits in the library while `done` works
+            self._requests = [compiled.create_infer_request() for _ in range(threads + 1)]
 
     def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check, with_tokens: bool) -> None:
+        with _waited_for.work():
+            self._run(batches, done, check)
+
+    def _run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check) -> None:
         # no callback of the library's: its threads let go of one after the last wait, which aborts a program that ends meanwhile
         free = list(self._requests)
         running: deque[tuple] = deque()  # with whose batch it is, who began first in front
@@ -69,6 +115,7 @@ class OpenVINO:
         try:
             for rows, ids in batches:
                 check()
+                _waited_for.check()
                 request = free.pop() if free else finish()
                 request.start_async({0: ids})
                 running.append((request, rows))

