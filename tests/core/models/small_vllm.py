@@ -12,7 +12,6 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -110,7 +109,7 @@ def main() -> None:
     if Handler.given.model.endswith("stubborn"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     server = Server((Handler.given.host, Handler.given.port), Handler)
-    threading.Thread(target=server.serve_forever).start()
+    server.serve_forever()  # here, as from Python 3.12 on no thread begins once the main one has ended
 
 
 if __name__ == "__main__":
