@@ -1,8 +1,10 @@
 // The head of the presented screen: the question, where it starts, how many right answers are known, and the keys that go through the cases.
 //
-// data: { question, entities: [name], answers: [name], number, of }. Triggers: go = { by: -1 | 1, at: ... } and leave. Names are set as text.
+// data: { question, entities: [name], answers: [name], number, of, who, done }. Trigger: pressed = { who, edits: [{ n, by: -1 | 1 } or
+// { n, leave: true }] }. Names are set as text.
 
 import { el } from "../board/dom.js";
+import { Edits } from "../board/edits.js";
 import { nounOf, tr } from "../wording.js";
 
 function key(sign, words, act) {
@@ -17,13 +19,15 @@ function key(sign, words, act) {
 class Presenter {
   constructor(root) {
     this.element = el("header", "presenter");
+    this.edits = new Edits();
     root.append(this.element);
     this.onKey = (event) => this.pressed(event);
     document.addEventListener("keydown", this.onKey);
   }
 
-  update(data, go, leave) {
-    Object.assign(this, { data, go, leave });
+  update({ who, done, ...data }, say) {
+    this.edits.update(say, who, done);
+    this.data = data;
     const told = JSON.stringify(data);
     if (told === this.told) return;
     this.told = told;
@@ -44,6 +48,14 @@ class Presenter {
     this.element.replaceChildren(el("h1", "", data.question), facts);
   }
 
+  go(by) {
+    this.edits.add({ by });
+  }
+
+  leave() {
+    this.edits.add({ leave: true });
+  }
+
   // What has used the key already, or a field that arrows move in, keeps it.
   pressed(event) {
     const target = event.composedPath()[0];
@@ -55,6 +67,7 @@ class Presenter {
   }
 
   destroy() {
+    this.edits.destroy();
     document.removeEventListener("keydown", this.onKey);
     this.element.remove();
   }
@@ -62,7 +75,7 @@ class Presenter {
 
 export default function presenter({ data, parentElement, setTriggerValue }) {
   const view = (parentElement.hopscopePresenter ??= new Presenter(parentElement));
-  view.update(data ?? {}, (by) => setTriggerValue("go", by), () => setTriggerValue("leave", true));
+  view.update(data ?? {}, (pressed) => setTriggerValue("pressed", pressed));
   return () => {
     view.destroy();
     delete parentElement.hopscopePresenter;

@@ -15,6 +15,7 @@ from pages.parts.compare.asked import Shown, open_case, show_case, shown
 from pages.parts.compare.drawn import drawable, news, payload, with_wait
 from pages.parts.compare.permalink import MOST_LANES
 from pages.parts.compare.without import with_before
+from pages.parts.shared.edits import new_edits
 from pages.parts.shared.scripts import ASSETS, component
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import session
@@ -89,13 +90,15 @@ def _head(on_screen: Shown, places: list[str], at: int) -> None:
         "number": at + 1,
         "of": len(places),
     }
-    nothing = lambda: None
-    pressed = _component()(key="presenter", data=data, on_go_change=nothing, on_leave_change=nothing)
-    if pressed.leave:
+    data |= session.presenter_received._asdict()
+    message = getattr(_component()(key="presenter", data=data, on_pressed_change=lambda: None), "pressed", None)
+    new, session.presenter_received = new_edits(message, session.presenter_received)
+    if any(one.get("leave") for one in new):
         leave()
         st.rerun()
-    if pressed.go:
-        _go(places[(at + int(pressed.go)) % len(places)])
+    to = (at + sum(one["by"] for one in new if one.get("by") in (-1, 1))) % len(places)
+    if to != at:
+        _go(places[to])
 
 
 def _go(case: str) -> None:

@@ -198,6 +198,7 @@ class Session:
     drawing: Key[tuple[Comparison, Board] | None] = Key(None, "What draws a comparison, with it.")
     sent: Key[tuple[str, int, dict[str, Any]]] = Key(("", -1, {}), "What the board was sent last: of what, in which version, the data.")
     lacked: Key[tuple[str, frozenset[str]]] = Key(("", frozenset()), "The comparison on the screen, and the builds that it lacked.")
+    presenter_received: Key[Received] = Key(Received(), "What the head of the presentation has sent.")
     present_cases: Key[list[str]] = Key(list, "The cases that are presented one after the other; set by Cases.")
 
     # Cases

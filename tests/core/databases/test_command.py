@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.cli import main
+from core.databases.limits import Limits
+from core.errors import BadInput
 from core.graph.store import Graph
 from tests.core.databases.endpoint import endpoint
 from tests.core.databases.test_sparql import FILMS, chain
@@ -43,7 +45,6 @@ def test_a_dry_run_copies_a_little_and_builds_nothing(served, tmp_path, capsys, 
     [
         (["--format", "turtle", "--out", "g"], "copied from one database"),
         (["more.tsv", "--out", "g"], "copied from one database"),
-        (["--limit", "0", "--out", "g"], "At least one triple"),
         ([], "Name the folder of the graph"),
         (["--query", "DROP ALL", "--out", "g"], "SELECT of three variables"),
         (["--key", "HOME", "--out", "g"], "only HOPSCOPE_KEY_"),
@@ -54,6 +55,14 @@ def test_what_does_not_fit_is_a_sentence(served, tmp_path, capsys, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     assert main(["build", served.url, *options]) != 0
     assert said in capsys.readouterr().err and not served.queries
+
+
+def test_a_copy_of_no_triples_is_refused(served, capsys):
+    with pytest.raises(SystemExit):
+        main(["build", served.url, "--limit", "0", "--out", "g"])
+    assert "a whole number of at least 1, not “0”" in capsys.readouterr().err and not served.queries
+    with pytest.raises(BadInput, match="At least one triple"):
+        Limits(triples=0)
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated(tmp_path, capsys):

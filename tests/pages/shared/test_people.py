@@ -195,7 +195,7 @@ def test_where_nothing_is_shared_nothing_is_said_of_people(monkeypatch, anns, ro
     monkeypatch.delenv("HOPSCOPE_SHARED")
     (room / "owners.sqlite").unlink()
     at = page("cases", case=anns)
-    assert "by " not in said(at).split("·")[-1] and not any(one.proto.popover.disabled for one in at.get("popover"))
+    assert f"by {ANN}" not in said(at) and "yours" not in said(at) and not any(one.proto.popover.disabled for one in at.get("popover"))
     assert "Shared with others" not in said(app(is_logged_in=False)) and "in" in [one.value for one in app(is_logged_in=False).text]
     at.button(key="delete").click().run()
     assert not (room / "owners.sqlite").exists() and "The case was deleted." in said(at)
